@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+import { fileURLToPath } from "node:url";
+import {
+  bundledNode,
+  followLauncher,
+  isSupported,
+  relaunch,
+  relaunchedVariable,
+  requiredMajor,
+  silenceSqliteWarning,
+} from "./relaunch.mjs";
+
+/** `tributary`: runs on any Node ≥ 20, with the Node that this package brings where the running one is too old. */
+const main = async () => {
+  const relaunched = process.env[relaunchedVariable] !== undefined;
+  if (isSupported(process.versions.node)) {
+    if (relaunched) followLauncher();
+    silenceSqliteWarning();
+    await import("../src/main.ts");
+    return;
+  }
+  const binary = relaunched ? undefined : bundledNode();
+  if (binary === undefined) {
+    process.stderr.write(
+      `tributary: needs Node ${requiredMajor} or newer, this is ${process.version}. ` +
+        "Install a newer Node, or run npm install again with install scripts allowed for the package `node`.\n",
+    );
+    process.exitCode = 1;
+    return;
+  }
+  relaunch(binary, fileURLToPath(import.meta.url), process.argv.slice(2));
+};
+
+await main();

@@ -1,0 +1,1 @@
+process.stdout.write("Usage: tributary <command> [--data DIR] [--json]\n");

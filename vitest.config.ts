@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+import { sharedTestOptions } from "./vitest.shared.ts";
+
+/** The fast suite: `npm test`. Fault tests and the real runtimes run apart, see the README. */
+export default defineConfig({
+  test: {
+    ...sharedTestOptions,
+    include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/*.fault.test.ts", "tests/runtimes/**"],
+    testTimeout: 15_000,
+    hookTimeout: 15_000,
+  },
+});
