@@ -1,1 +1,11 @@
-export {}
+export * from "./adapter.ts"
+export * from "./commands.ts"
+export * from "./domain-events.ts"
+export * from "./failure.ts"
+export * from "./ids.ts"
+export * from "./internal-commands.ts"
+export * from "./json.ts"
+export * from "./rejection.ts"
+export * from "./runtime-events.ts"
+export * from "./values.ts"
+export * from "./views.ts"
