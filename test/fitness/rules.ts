@@ -89,7 +89,8 @@ const objectionToPackage = (tree: Tree, path: string, name: string): Objection =
   const inTable = folder.packages.includes(name) || folder.externals.includes(name) || runtime !== undefined;
   if (zone === "shipped") {
     if (!inTable) return { allowed: allowedImports(folder.path), why: folder.why };
-    return declaresForUse(own, name) ? undefined : undeclared(`the dependencies of ${folder.path}/package.json`);
+    const declared = folder.ships === false ? declares(own, name) : declaresForUse(own, name);
+    return declared ? undefined : undeclared(`the dependencies of ${folder.path}/package.json`);
   }
   if (name === testkit || name === folder.name) return undefined;
   if (declares(root, name) && !folders.some((candidate) => candidate.name === name)) return undefined;

@@ -10,6 +10,8 @@ export interface Folder {
   readonly externals: ReadonlyArray<string>;
   /** Whether its shipped code may use Node's built-in modules. */
   readonly node: boolean;
+  /** False for test tools: what they need is installed for development only. */
+  readonly ships?: false;
   /** The reason, as one sentence: the end of every message about this folder. */
   readonly why: string;
 }
@@ -93,6 +95,7 @@ export const folders: ReadonlyArray<Folder> = [
     packages: [contracts],
     externals: ["effect", "@effect/platform-node", "@effect/vitest", "vitest"],
     node: true,
+    ships: false,
     why: "testkit's suites take the layers they test as arguments, so that every package's tests can use them without a cycle.",
   },
   {
