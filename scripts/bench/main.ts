@@ -1,0 +1,66 @@
+import "effect/schema/SchemaJITCompiler/enable";
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { dispatch, type Family } from "../dispatch.ts";
+import type { BenchContext, Figure } from "./harness.ts";
+import { describeMachine, thisMachine } from "./machine.ts";
+import { tableOf } from "./table.ts";
+
+/** The benches. A new one is a file beside this one and a line here. */
+const family: Family<BenchContext> = {
+  command: "bench",
+  about:
+    "Measures a part, its limit beside it in the same run, and prints both. A figure that misses its budget is no failure.",
+  options: [
+    "--out FILE    write the figures and the machine as JSON",
+    "--scale N     multiply the amount of work (default 1; less only to see that a bench runs)",
+    "--rounds N    measured rounds of each side (default 5)",
+  ],
+  entries: [
+    {
+      name: "raw-sqlite",
+      summary: "bare node:sqlite: group commit against a transaction a command, FULL and NORMAL",
+      load: async () => (await import("./raw-sqlite.ts")).rawSqlite,
+    },
+  ],
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: "boolean", short: "h" },
+    out: { type: "string" },
+    scale: { type: "string", default: "1" },
+    rounds: { type: "string", default: "5" },
+  },
+});
+
+/** A number above 0, or an error that names the option. */
+const positive = (option: string, text: string): number => {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`--${option} takes a number above 0, not "${text}".`);
+  return value;
+};
+
+const machine = thisMachine();
+const figures: Array<Figure> = [];
+const name = values.help === true ? "help" : positionals[0];
+
+/** Also when a later bench failed: what was measured before it stays known. */
+const publish = (): void => {
+  if (figures.length === 0) return;
+  process.stdout.write(`${describeMachine(machine)}\n\n${tableOf(figures)}`);
+  if (values.out === undefined) return;
+  const result = { bench: name, at: new Date().toISOString(), scale: Number(values.scale), machine, figures };
+  writeFileSync(values.out, `${JSON.stringify(result, undefined, 2)}\n`);
+};
+
+try {
+  process.exitCode = await dispatch(family, name, {
+    scale: positive("scale", values.scale),
+    rounds: positive("rounds", values.rounds),
+    report: (...more) => void figures.push(...more),
+  });
+} finally {
+  publish();
+}
