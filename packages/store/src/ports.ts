@@ -229,6 +229,18 @@ export type RowChange =
     }
   /** `key` may be a prefix of the primary key: all rows under it go (chunks of one message). */
   | { readonly op: "delete"; readonly table: string; readonly key: Readonly<Record<string, Cell>> }
+  /**
+   * Joins the rows under a prefix of the primary key, greedily in key order: the text `column` of each row is appended
+   * to the row before it, and the row deleted, as long as the joined text stays within `limit` UTF-16 code units. What
+   * the same group changed under that prefix before is written first. Reads those rows: once per ended message.
+   */
+  | {
+      readonly op: "merge"
+      readonly table: string
+      readonly key: Readonly<Record<string, Cell>>
+      readonly column: string
+      readonly limit: number
+    }
 
 /** A pure projector: rows from events. Given to the store, which writes them in the events' own transaction. */
 export interface Projector {
