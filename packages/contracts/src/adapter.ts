@@ -1,13 +1,13 @@
 /** The types a runtime adapter implements (design section 7). Behaviour lives in `packages/providers/<runtime>`. */
-import { Schema } from "effect"
-import type { Effect, Scope } from "effect"
-import { Failure } from "./failure.ts"
-import { Id } from "./ids.ts"
-import type { Generation } from "./ids.ts"
-import { opt } from "./json.ts"
-import type { RuntimeRecord } from "./runtime-events.ts"
-import { Capabilities } from "./values.ts"
-import type { Answer, ApprovalMode, Attachment, InteractionMode, McpServer } from "./values.ts"
+import { Schema } from "effect";
+import type { Effect, Scope } from "effect";
+import { Failure } from "./failure.ts";
+import { Id } from "./ids.ts";
+import type { Generation } from "./ids.ts";
+import { opt } from "./json.ts";
+import type { RuntimeRecord } from "./runtime-events.ts";
+import { Capabilities } from "./values.ts";
+import type { Answer, ApprovalMode, Attachment, InteractionMode, McpServer } from "./values.ts";
 
 /** One configured use of a runtime: own home, account, environment. Kept in the data folder's configuration file. */
 export const InstanceConfig = Schema.Struct({
@@ -25,8 +25,8 @@ export const InstanceConfig = Schema.Struct({
   env: opt(Schema.Record(Schema.String, Schema.String)),
   /** The runtime's own settings, by its adapter's schema (the scripted runtime's `script`, …). */
   options: opt(Schema.Record(Schema.String, Schema.Unknown)),
-})
-export type InstanceConfig = typeof InstanceConfig.Type
+});
+export type InstanceConfig = typeof InstanceConfig.Type;
 
 /** What is known of an instance without opening a session. */
 export const Installation = Schema.Struct({
@@ -37,13 +37,11 @@ export const Installation = Schema.Struct({
   version: opt(Schema.String),
   /** Other copies on the path that are shadowed by `path`. */
   shadowed: opt(Schema.Array(Schema.String)),
-  account: opt(
-    Schema.Struct({ state: Schema.Literals(["ok", "missing", "unknown"]), label: opt(Schema.String) }),
-  ),
+  account: opt(Schema.Struct({ state: Schema.Literals(["ok", "missing", "unknown"]), label: opt(Schema.String) })),
   models: opt(Schema.Array(Schema.Struct({ id: Schema.String, label: opt(Schema.String) }))),
   capabilities: opt(Capabilities),
-})
-export type Installation = typeof Installation.Type
+});
+export type Installation = typeof Installation.Type;
 
 /**
  * Why a call to a runtime did not succeed. `refused`: it said no and did nothing. `not_written`: it never got it, with
@@ -71,84 +69,84 @@ export const ProcessIdentity = Schema.Struct({
   pid: Schema.Int,
   startTime: Schema.String,
   bootId: Schema.String,
-})
-export type ProcessIdentity = typeof ProcessIdentity.Type
+});
+export type ProcessIdentity = typeof ProcessIdentity.Type;
 
 export interface OpenOptions {
-  readonly threadId: string
-  readonly generation: Generation
-  readonly instance: InstanceConfig
+  readonly threadId: string;
+  readonly generation: Generation;
+  readonly instance: InstanceConfig;
   /** Absolute, real. */
-  readonly cwd: string
-  readonly model?: string
-  readonly effort?: string
-  readonly serviceTier?: string
-  readonly approvalMode: ApprovalMode
-  readonly interactionMode: InteractionMode
-  readonly systemPrompt?: string
-  readonly mcpServers?: ReadonlyArray<McpServer>
-  readonly disallowedTools?: ReadonlyArray<string>
-  readonly resume?: { readonly nativeSessionId: string }
+  readonly cwd: string;
+  readonly model?: string;
+  readonly effort?: string;
+  readonly serviceTier?: string;
+  readonly approvalMode: ApprovalMode;
+  readonly interactionMode: InteractionMode;
+  readonly systemPrompt?: string;
+  readonly mcpServers?: ReadonlyArray<McpServer>;
+  readonly disallowedTools?: ReadonlyArray<string>;
+  readonly resume?: { readonly nativeSessionId: string };
   /** Goes into the child's environment as TRIBUTARY_MARKER; stored before the spawn. */
-  readonly marker: string
+  readonly marker: string;
   /** To be run as soon as a process exists, before it is talked to. */
-  readonly onSpawned: (identity: ProcessIdentity) => Effect.Effect<void>
+  readonly onSpawned: (identity: ProcessIdentity) => Effect.Effect<void>;
   /**
    * Hands one record to ingestion, in the order of the wire. Suspends while ingestion is full, so that the pipe and the
    * agent wait. Never fails; after the session's end records are taken and refused.
    */
-  readonly emit: (record: RuntimeRecord) => Effect.Effect<void>
+  readonly emit: (record: RuntimeRecord) => Effect.Effect<void>;
 }
 
 export interface PromptInput {
-  readonly inputId: string
-  readonly text: string
-  readonly attachments?: ReadonlyArray<Attachment>
-  readonly model?: string
-  readonly effort?: string
-  readonly interactionMode?: InteractionMode
+  readonly inputId: string;
+  readonly text: string;
+  readonly attachments?: ReadonlyArray<Attachment>;
+  readonly model?: string;
+  readonly effort?: string;
+  readonly interactionMode?: InteractionMode;
 }
 
 export interface ConfigureOptions {
-  readonly model?: string
-  readonly effort?: string
-  readonly serviceTier?: string
-  readonly approvalMode?: ApprovalMode
-  readonly interactionMode?: InteractionMode
+  readonly model?: string;
+  readonly effort?: string;
+  readonly serviceTier?: string;
+  readonly approvalMode?: ApprovalMode;
+  readonly interactionMode?: InteractionMode;
 }
 
-type Call<A = void> = Effect.Effect<A, RuntimeCallError>
+type Call<A = void> = Effect.Effect<A, RuntimeCallError>;
 
 /**
  * An open runtime session. Success of `prompt` and `steer` means that the runtime took the input; evidence that it began
  * comes as records. When the process ends, for whatever reason, the adapter emits `session.exited` as its last record.
  */
 export interface RuntimeSession {
-  readonly nativeSessionId: string
-  readonly resumed: boolean
-  readonly cwd?: string
-  readonly model?: string
-  readonly effort?: string
-  readonly capabilities: Capabilities
-  readonly prompt: (input: PromptInput) => Call
+  readonly nativeSessionId: string;
+  readonly resumed: boolean;
+  readonly cwd?: string;
+  readonly model?: string;
+  readonly effort?: string;
+  readonly capabilities: Capabilities;
+  readonly prompt: (input: PromptInput) => Call;
   /** Asks the runtime to stop the turn; success means that it heard. */
-  readonly interrupt: (target: { readonly turnId?: string }) => Call
+  readonly interrupt: (target: { readonly turnId?: string }) => Call;
   /** Orderly end: the runtime is asked to go, then its tree is ended. Idempotent. */
-  readonly close: Effect.Effect<void>
+  readonly close: Effect.Effect<void>;
   /** TERM, or KILL, to the whole tree, leftover shells in sessions of their own included. Idempotent. */
-  readonly signal: (signal: "terminate" | "kill") => Effect.Effect<void>
-  readonly steer?: (input: PromptInput & { readonly turnId: string }) => Call
-  readonly answer?: (request: { readonly requestId: string; readonly answer: Answer }) => Call
-  readonly configure?: (options: ConfigureOptions) => Call<ConfigureOptions>
-  readonly fork?: (options: { readonly atTurnId?: string }) => Call<{ readonly nativeSessionId: string }>
-  readonly rollback?: (options: { readonly turns: number }) => Call
-  readonly queue?: (input: PromptInput) => Call
-  readonly withdraw?: (input: { readonly inputId: string }) => Call
+  readonly signal: (signal: "terminate" | "kill") => Effect.Effect<void>;
+  readonly steer?: (input: PromptInput & { readonly turnId: string }) => Call;
+  readonly answer?: (request: { readonly requestId: string; readonly answer: Answer }) => Call;
+  readonly configure?: (options: ConfigureOptions) => Call<ConfigureOptions>;
+  readonly fork?: (options: { readonly atTurnId?: string }) => Call<{ readonly nativeSessionId: string }>;
+  readonly rollback?: (options: { readonly turns: number }) => Call;
+  readonly queue?: (input: PromptInput) => Call;
+  readonly withdraw?: (input: { readonly inputId: string }) => Call;
 }
 
 /** One runtime: how to find it and how to open sessions of it. The session lives in the scope it was opened in. */
 export interface Adapter {
-  readonly runtime: string
-  readonly installation: (instance: InstanceConfig) => Effect.Effect<Installation>
-  readonly open: (options: OpenOptions) => Effect.Effect<RuntimeSession, OpenError, Scope.Scope>
+  readonly runtime: string;
+  readonly installation: (instance: InstanceConfig) => Effect.Effect<Installation>;
+  readonly open: (options: OpenOptions) => Effect.Effect<RuntimeSession, OpenError, Scope.Scope>;
 }

@@ -2,9 +2,9 @@
  * Client commands (design section 5): what people and programs ask for. Each carries a client-made `commandId` and gets
  * one receipt, whoever repeats it (I2).
  */
-import { Schema } from "effect"
-import { CommandId, Id, InputId, Instant, ProjectId, RequestId, ThreadId, TurnId } from "./ids.ts"
-import { Count, opt } from "./json.ts"
+import { Schema } from "effect";
+import { CommandId, Id, InputId, Instant, ProjectId, RequestId, ThreadId, TurnId } from "./ids.ts";
+import { Count, opt } from "./json.ts";
 import {
   Answer,
   ApprovalMode,
@@ -14,10 +14,10 @@ import {
   McpServer,
   Origin,
   TextDelivery,
-} from "./values.ts"
+} from "./values.ts";
 
-const base = { commandId: CommandId }
-const thread = { ...base, threadId: ThreadId }
+const base = { commandId: CommandId };
+const thread = { ...base, threadId: ThreadId };
 
 /** The fields of one input as a person sends it. Text up to 1 MiB. */
 export const inputFields = {
@@ -30,7 +30,7 @@ export const inputFields = {
   origin: opt(Origin),
   /** The proposed plan that this input accepts. */
   planId: opt(Id),
-}
+};
 
 const settings = {
   model: opt(Schema.String),
@@ -39,10 +39,10 @@ const settings = {
   approvalMode: opt(ApprovalMode),
   interactionMode: opt(InteractionMode),
   textDelivery: opt(TextDelivery),
-}
+};
 
 const struct = <T extends string, F extends Schema.Struct.Fields>(type: T, fields: F) =>
-  Schema.Struct({ type: Schema.Literal(type), ...fields })
+  Schema.Struct({ type: Schema.Literal(type), ...fields });
 
 /** Schema of every client command, by type. */
 export const commandSchemas = {
@@ -99,14 +99,14 @@ export const commandSchemas = {
     subjectHash: opt(Schema.String),
   }),
   "session.release": struct("session.release", thread),
-} as const
+} as const;
 
-export type ClientCommandType = keyof typeof commandSchemas
-export type ClientCommandOf<T extends ClientCommandType> = (typeof commandSchemas)[T]["Type"]
+export type ClientCommandType = keyof typeof commandSchemas;
+export type ClientCommandOf<T extends ClientCommandType> = (typeof commandSchemas)[T]["Type"];
 /** A client command. Discriminated by `type`. */
-export type ClientCommand = { readonly [T in ClientCommandType]: ClientCommandOf<T> }[ClientCommandType]
-export type ProjectCommand = Extract<ClientCommand, { readonly type: `project.${string}` }>
-export type ThreadCommand = Exclude<ClientCommand, ProjectCommand>
+export type ClientCommand = { readonly [T in ClientCommandType]: ClientCommandOf<T> }[ClientCommandType];
+export type ProjectCommand = Extract<ClientCommand, { readonly type: `project.${string}` }>;
+export type ThreadCommand = Exclude<ClientCommand, ProjectCommand>;
 
 export const ClientCommand = Schema.Union([
   commandSchemas["project.create"],
@@ -128,7 +128,7 @@ export const ClientCommand = Schema.Union([
   commandSchemas["turn.interrupt"],
   commandSchemas["request.answer"],
   commandSchemas["session.release"],
-])
+]);
 
 /** Codes of refused commands: closed. What to do about each is in `rejections` (rejection.ts). */
 export const RejectionCode = Schema.Literals([
@@ -160,20 +160,12 @@ export const RejectionCode = Schema.Literals([
   "attachment_not_found",
   "command_id_conflict",
   "storage_full",
-])
-export type RejectionCode = typeof RejectionCode.Type
+]);
+export type RejectionCode = typeof RejectionCode.Type;
 
 /** What the person should do next. */
-export const UserAction = Schema.Literals([
-  "login",
-  "wait",
-  "retry",
-  "shorten",
-  "change_model",
-  "new_thread",
-  "none",
-])
-export type UserAction = typeof UserAction.Type
+export const UserAction = Schema.Literals(["login", "wait", "retry", "shorten", "change_model", "new_thread", "none"]);
+export type UserAction = typeof UserAction.Type;
 
 /** A refused command. `message` names the thing and the next step. */
 export const Rejection = Schema.Struct({
@@ -185,8 +177,8 @@ export const Rejection = Schema.Struct({
   resend: Schema.Literals(["safe", "unsafe"]),
   /** Facts a program may want: who answered, which option, which root. */
   details: opt(Schema.Record(Schema.String, Schema.Unknown)),
-})
-export type Rejection = typeof Rejection.Type
+});
+export type Rejection = typeof Rejection.Type;
 
 /** What became of a client command. Kept 30 days. */
 export const Receipt = Schema.Union([
@@ -201,5 +193,5 @@ export const Receipt = Schema.Union([
     applies: opt(Schema.Literals(["now", "next_turn", "reopening"])),
   }),
   Schema.Struct({ status: Schema.Literal("rejected"), commandId: CommandId, rejection: Rejection }),
-])
-export type Receipt = typeof Receipt.Type
+]);
+export type Receipt = typeof Receipt.Type;

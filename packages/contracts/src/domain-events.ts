@@ -2,11 +2,11 @@
  * Stored events (design section 6): the facts of the domain. History is never rewritten; a reader skips types it does
  * not know (I18).
  */
-import { Schema } from "effect"
-import { Failure } from "./failure.ts"
-import { AgentPath, Generation, Id, InputId, Instant, ItemId, RequestId, TaskId, TurnId } from "./ids.ts"
-import { Amount, Count, Json, opt } from "./json.ts"
-import { RecordPosition } from "./runtime-events.ts"
+import { Schema } from "effect";
+import { Failure } from "./failure.ts";
+import { AgentPath, Generation, Id, InputId, Instant, ItemId, RequestId, TaskId, TurnId } from "./ids.ts";
+import { Amount, Count, Json, opt } from "./json.ts";
+import { RecordPosition } from "./runtime-events.ts";
 import {
   Actor,
   Answer,
@@ -29,10 +29,10 @@ import {
   TextDelivery,
   Usage,
   UsageBasis,
-} from "./values.ts"
+} from "./values.ts";
 
 /** `system`: we concluded it (the process is gone, the turn is over); the runtime did not say so. */
-const settledBy = opt(Schema.Literal("system"))
+const settledBy = opt(Schema.Literal("system"));
 
 /** Where a piece of text belongs; present on the first append of a message or reasoning piece, at offset 0. */
 const TextStart = Schema.Struct({
@@ -41,8 +41,8 @@ const TextStart = Schema.Struct({
   itemId: ItemId,
   segment: Count,
   generation: Generation,
-})
-export type TextStart = typeof TextStart.Type
+});
+export type TextStart = typeof TextStart.Type;
 
 /** Command output in the log: a window. `append` grows the head; `tail` closes it, after `omitted` code units. */
 const OutputWindow = Schema.Struct({
@@ -51,11 +51,11 @@ const OutputWindow = Schema.Struct({
   omitted: opt(Count),
   /** Code units seen in all, once ended. */
   size: opt(Count),
-})
-export type OutputWindow = typeof OutputWindow.Type
+});
+export type OutputWindow = typeof OutputWindow.Type;
 
 /** A value too large for the log: its true size in UTF-16 code units, and the journal record that holds the whole. */
-const Cut = Schema.Struct({ field: Schema.String, size: Count, record: opt(RecordPosition) })
+const Cut = Schema.Struct({ field: Schema.String, size: Count, record: opt(RecordPosition) });
 
 const activityFields = {
   status: opt(ItemStatus),
@@ -69,14 +69,14 @@ const activityFields = {
   /** Accumulated command output (stream `command_output`). */
   commandOutput: opt(OutputWindow),
   cut: opt(Schema.Array(Cut)),
-}
+};
 
 const taskFields = {
   title: opt(Schema.String),
   status: opt(ItemStatus),
   summary: opt(Schema.String),
   usage: opt(Usage),
-}
+};
 
 const threadSettings = {
   model: opt(Schema.String),
@@ -85,14 +85,14 @@ const threadSettings = {
   approvalMode: opt(ApprovalMode),
   interactionMode: opt(InteractionMode),
   textDelivery: opt(TextDelivery),
-}
+};
 
-const generation = { generation: Generation }
-const input = { inputId: InputId }
-const request = { requestId: RequestId }
+const generation = { generation: Generation };
+const input = { inputId: InputId };
+const request = { requestId: RequestId };
 
-export const InputMode = Schema.Literals(["prompt", "steer", "queue"])
-export type InputMode = typeof InputMode.Type
+export const InputMode = Schema.Literals(["prompt", "steer", "queue"]);
+export type InputMode = typeof InputMode.Type;
 
 /** Payload schema of every stored event type. */
 export const domainPayloads = {
@@ -345,25 +345,25 @@ export const domainPayloads = {
     ...generation,
     step: Schema.Literals(["native", "terminate", "kill"]),
   }),
-} as const
+} as const;
 
-export type DomainPayloads = { readonly [T in keyof typeof domainPayloads]: (typeof domainPayloads)[T]["Type"] }
-export type DomainEventType = keyof DomainPayloads
+export type DomainPayloads = { readonly [T in keyof typeof domainPayloads]: (typeof domainPayloads)[T]["Type"] };
+export type DomainEventType = keyof DomainPayloads;
 
-export type DomainEventOf<T extends DomainEventType> = { readonly type: T; readonly payload: DomainPayloads[T] }
+export type DomainEventOf<T extends DomainEventType> = { readonly type: T; readonly payload: DomainPayloads[T] };
 /** A domain event as a decider makes it, before the store numbers it. */
-export type DomainEvent = { readonly [T in DomainEventType]: DomainEventOf<T> }[DomainEventType]
+export type DomainEvent = { readonly [T in DomainEventType]: DomainEventOf<T> }[DomainEventType];
 
-export const isDomainEventType = (type: string): type is DomainEventType => Object.hasOwn(domainPayloads, type)
+export const isDomainEventType = (type: string): type is DomainEventType => Object.hasOwn(domainPayloads, type);
 
 /** Makes a domain event; the type ties the payload. */
 export const event = <T extends DomainEventType>(type: T, payload: DomainPayloads[T]): DomainEventOf<T> => ({
   type,
   payload,
-})
+});
 
 /** The newest payload version this build writes. Older ones are upcast when read. */
-export const schemaVersion = 1
+export const schemaVersion = 1;
 
 /** What the log keeps beside a payload. */
 export const EventEnvelope = Schema.Struct({
@@ -383,16 +383,16 @@ export const EventEnvelope = Schema.Struct({
   actor: Actor,
   /** The journal record that made it. */
   record: opt(RecordPosition),
-})
-export type EventEnvelope = typeof EventEnvelope.Type
+});
+export type EventEnvelope = typeof EventEnvelope.Type;
 
 /** An event of the log. */
-export type StoredEvent = EventEnvelope & DomainEvent
-export type StoredEventOf<T extends DomainEventType> = EventEnvelope & DomainEventOf<T>
+export type StoredEvent = EventEnvelope & DomainEvent;
+export type StoredEventOf<T extends DomainEventType> = EventEnvelope & DomainEventOf<T>;
 
 /** An event whose type this build does not know: preserved, skipped (I18). */
-export type UnknownStoredEvent = EventEnvelope & { readonly type: string; readonly payload: Json }
+export type UnknownStoredEvent = EventEnvelope & { readonly type: string; readonly payload: Json };
 
 /** The whole-event schema of one type. */
 export const storedEventSchema = <T extends DomainEventType>(type: T) =>
-  Schema.Struct({ ...EventEnvelope.fields, type: Schema.Literal(type), payload: domainPayloads[type] })
+  Schema.Struct({ ...EventEnvelope.fields, type: Schema.Literal(type), payload: domainPayloads[type] });

@@ -2,68 +2,81 @@
  * Internal commands: what ingestion, the engine's reactors and reconciliation tell the decider. Accepted by no wire,
  * without receipts: a checkpoint or the aggregate's own state is their idempotence. Plain types, never decoded.
  */
-import type { DomainPayloads, InputMode, TextStart } from "./domain-events.ts"
-import type { Failure } from "./failure.ts"
-import type { AgentPath, Generation } from "./ids.ts"
-import type { RuntimePayloads } from "./runtime-events.ts"
-import type { Actor, Answer, Capabilities, Usage } from "./values.ts"
+import type { DomainPayloads, InputMode, TextStart } from "./domain-events.ts";
+import type { Failure } from "./failure.ts";
+import type { AgentPath, Generation } from "./ids.ts";
+import type { RuntimePayloads } from "./runtime-events.ts";
+import type { Actor, Answer, Capabilities, Usage } from "./values.ts";
 
 /** Where a runtime's report belongs. */
 interface Scope {
-  readonly generation: Generation
-  readonly turnId?: string
-  readonly agentPath: AgentPath
+  readonly generation: Generation;
+  readonly turnId?: string;
+  readonly agentPath: AgentPath;
 }
 
-type Ended = "completed" | "failed" | "declined" | "interrupted"
+type Ended = "completed" | "failed" | "declined" | "interrupted";
 
 export type InternalCommand =
   // sessions
-  | { readonly type: "session.open"; readonly generation: Generation; readonly resume?: string; readonly marker?: string }
   | {
-      readonly type: "session.opened"
-      readonly generation: Generation
-      readonly nativeSessionId: string
-      readonly resumed: boolean
-      readonly cwd?: string
-      readonly model?: string
-      readonly effort?: string
-      readonly capabilities: Capabilities
+      readonly type: "session.open";
+      readonly generation: Generation;
+      readonly resume?: string;
+      readonly marker?: string;
+    }
+  | {
+      readonly type: "session.opened";
+      readonly generation: Generation;
+      readonly nativeSessionId: string;
+      readonly resumed: boolean;
+      readonly cwd?: string;
+      readonly model?: string;
+      readonly effort?: string;
+      readonly capabilities: Capabilities;
     }
   | { readonly type: "session.fail"; readonly generation: Generation; readonly error: Failure }
   | ({ readonly type: "session.configure"; readonly generation: Generation } & RuntimePayloads["session.configured"])
   /** The generation is over: settles everything (4.10). `host_restart`: it ended while we were not there. */
   | ({
-      readonly type: "session.exit"
-      readonly generation: Generation
-      readonly seen: "runtime" | "host_restart"
+      readonly type: "session.exit";
+      readonly generation: Generation;
+      readonly seen: "runtime" | "host_restart";
     } & RuntimePayloads["session.exited"])
   /** Idle care lets go of an unused session. */
   | { readonly type: "session.idle"; readonly generation: Generation }
   // turns
-  | ({ readonly type: "turn.start"; readonly turnId: string; readonly generation: Generation } & RuntimePayloads["turn.started"])
+  | ({
+      readonly type: "turn.start";
+      readonly turnId: string;
+      readonly generation: Generation;
+    } & RuntimePayloads["turn.started"])
   /** `turnId` absent: whichever is active. Settles the turn (4.10). */
-  | ({ readonly type: "turn.end"; readonly turnId?: string; readonly generation: Generation } & RuntimePayloads["turn.completed"])
+  | ({
+      readonly type: "turn.end";
+      readonly turnId?: string;
+      readonly generation: Generation;
+    } & RuntimePayloads["turn.completed"])
   | ({ readonly type: "turn.plan" } & Scope & RuntimePayloads["turn.plan"])
   | ({ readonly type: "turn.diff"; readonly generation: Generation } & DomainPayloads["turn.diff_updated"])
   // text. The caller keeps offsets; the decider checks them against what is committed (I4).
   | {
-      readonly type: "message.append"
-      readonly messageId: string
-      readonly start?: TextStart
-      readonly offset: number
-      readonly text: string
+      readonly type: "message.append";
+      readonly messageId: string;
+      readonly start?: TextStart;
+      readonly offset: number;
+      readonly text: string;
     }
   | { readonly type: "message.complete"; readonly messageId: string }
   | { readonly type: "message.replace"; readonly messageId: string; readonly text: string }
   | { readonly type: "message.retract"; readonly messageId: string; readonly reason: string }
   | {
-      readonly type: "reasoning.append"
-      readonly reasoningId: string
-      readonly kind: "full" | "summary"
-      readonly start?: TextStart
-      readonly offset: number
-      readonly text: string
+      readonly type: "reasoning.append";
+      readonly reasoningId: string;
+      readonly kind: "full" | "summary";
+      readonly start?: TextStart;
+      readonly offset: number;
+      readonly text: string;
     }
   | { readonly type: "reasoning.complete"; readonly reasoningId: string }
   // activities and tasks
@@ -73,12 +86,12 @@ export type InternalCommand =
   | ({ readonly type: "task.start" } & DomainPayloads["task.started"])
   | ({ readonly type: "task.update" } & DomainPayloads["task.updated"])
   | {
-      readonly type: "task.end"
-      readonly taskId: string
-      readonly status: Ended
-      readonly title?: string
-      readonly summary?: string
-      readonly usage?: Usage
+      readonly type: "task.end";
+      readonly taskId: string;
+      readonly status: Ended;
+      readonly title?: string;
+      readonly summary?: string;
+      readonly usage?: Usage;
     }
   // requests
   | ({ readonly type: "request.open" } & DomainPayloads["request.opened"])
@@ -86,9 +99,9 @@ export type InternalCommand =
   | ({ readonly type: "request.resolve"; readonly requestId: string } & RuntimePayloads["request.resolved"])
   /** What became of handing the answer over. */
   | {
-      readonly type: "request.deliver"
-      readonly requestId: string
-      readonly outcome: "confirmed" | "unconfirmed"
+      readonly type: "request.deliver";
+      readonly requestId: string;
+      readonly outcome: "confirmed" | "unconfirmed";
     }
   | { readonly type: "request.not_delivered"; readonly requestId: string; readonly error: Failure }
   /** The approval policy answers for the person (approvalMode). */
@@ -96,18 +109,18 @@ export type InternalCommand =
   | { readonly type: "request.expire"; readonly requestId: string; readonly reason: string }
   // inputs
   | {
-      readonly type: "input.hand_over"
-      readonly inputId: string
-      readonly mode: Exclude<InputMode, "queue">
-      readonly generation: Generation
+      readonly type: "input.hand_over";
+      readonly inputId: string;
+      readonly mode: Exclude<InputMode, "queue">;
+      readonly generation: Generation;
     }
   /** Evidence from the runtime, or from a call's success. */
   | {
-      readonly type: "input.evidence"
-      readonly inputId: string
-      readonly state: RuntimePayloads["input.state"]["state"]
-      readonly turnId?: string
-      readonly reason?: string
+      readonly type: "input.evidence";
+      readonly inputId: string;
+      readonly state: RuntimePayloads["input.state"]["state"];
+      readonly turnId?: string;
+      readonly reason?: string;
     }
   | { readonly type: "input.fail"; readonly inputId: string; readonly error: Failure }
   | { readonly type: "input.lose"; readonly inputId: string; readonly reason: string }
@@ -119,7 +132,7 @@ export type InternalCommand =
   | ({ readonly type: "model.reroute" } & DomainPayloads["model.rerouted"])
   | { readonly type: "thread.title"; readonly title: string }
   | { readonly type: "interrupt.escalate"; readonly step: "native" | "terminate" | "kill" }
-  | { readonly type: "thread.purge" }
+  | { readonly type: "thread.purge" };
 
-export type InternalCommandType = InternalCommand["type"]
-export type InternalCommandOf<T extends InternalCommandType> = Extract<InternalCommand, { readonly type: T }>
+export type InternalCommandType = InternalCommand["type"];
+export type InternalCommandOf<T extends InternalCommandType> = Extract<InternalCommand, { readonly type: T }>;

@@ -1,4 +1,4 @@
-import type { Rejection, RejectionCode, UserAction } from "./commands.ts"
+import type { Rejection, RejectionCode, UserAction } from "./commands.ts";
 
 /** Default next step of each refusal, and whether sending the same again can act twice. */
 const defaults: { readonly [C in RejectionCode]: readonly [UserAction, "safe" | "unsafe"] } = {
@@ -30,11 +30,11 @@ const defaults: { readonly [C in RejectionCode]: readonly [UserAction, "safe" | 
   attachment_not_found: ["retry", "safe"],
   command_id_conflict: ["none", "unsafe"],
   storage_full: ["retry", "safe"],
-}
+};
 
 /** Makes a refusal with its code's usual next step; `over` changes what is special about this one. */
 export const reject = (
   code: RejectionCode,
   message: string,
   over: Partial<Omit<Rejection, "code" | "message">> = {},
-): Rejection => ({ code, message, userAction: defaults[code][0], resend: defaults[code][1], ...over })
+): Rejection => ({ code, message, userAction: defaults[code][0], resend: defaults[code][1], ...over });

@@ -2,10 +2,10 @@
  * Canonical runtime events (design section 3): what adapters say happened inside a runtime.
  * What a runtime did not say is absent, never guessed.
  */
-import { Schema } from "effect"
-import { Failure, FailureClass } from "./failure.ts"
-import { AgentPath, Generation, Id, InputId, Instant, ItemId, RequestId, TaskId, TurnId } from "./ids.ts"
-import { Amount, Count, Json, opt } from "./json.ts"
+import { Schema } from "effect";
+import { Failure, FailureClass } from "./failure.ts";
+import { AgentPath, Generation, Id, InputId, Instant, ItemId, RequestId, TaskId, TurnId } from "./ids.ts";
+import { Amount, Count, Json, opt } from "./json.ts";
 import {
   Capabilities,
   CostBasis,
@@ -19,7 +19,7 @@ import {
   StopReason,
   Usage,
   UsageBasis,
-} from "./values.ts"
+} from "./values.ts";
 
 const item = {
   itemType: ItemType,
@@ -33,7 +33,7 @@ const item = {
   changes: opt(Schema.Array(FileChange)),
   /** A completed assistant message's or reasoning's authoritative whole text. */
   text: opt(Schema.String),
-}
+};
 
 const task = {
   taskId: TaskId,
@@ -46,7 +46,7 @@ const task = {
   status: opt(ItemStatus),
   summary: opt(Schema.String),
   usage: opt(Usage),
-}
+};
 
 /** Payload schema of every canonical event type. */
 export const runtimePayloads = {
@@ -105,15 +105,7 @@ export const runtimePayloads = {
   "content.retracted": Schema.Struct({ reason: Schema.String }),
   "input.state": Schema.Struct({
     inputId: InputId,
-    state: Schema.Literals([
-      "acknowledged",
-      "held",
-      "started",
-      "folded",
-      "withdrawn",
-      "dropped",
-      "refused",
-    ]),
+    state: Schema.Literals(["acknowledged", "held", "started", "folded", "withdrawn", "dropped", "refused"]),
     reason: opt(Schema.String),
   }),
   "request.opened": Schema.Struct(requestFields),
@@ -163,10 +155,10 @@ export const runtimePayloads = {
     fatal: Schema.Boolean,
   }),
   unknown: Schema.Struct({ kind: Schema.String }),
-} as const
+} as const;
 
-export type RuntimePayloads = { readonly [T in keyof typeof runtimePayloads]: (typeof runtimePayloads)[T]["Type"] }
-export type RuntimeEventType = keyof RuntimePayloads
+export type RuntimePayloads = { readonly [T in keyof typeof runtimePayloads]: (typeof runtimePayloads)[T]["Type"] };
+export type RuntimeEventType = keyof RuntimePayloads;
 
 const envelope = {
   /** Deterministic from the frame where the runtime gives an identity; absent otherwise (ingestion then numbers it). */
@@ -188,25 +180,25 @@ const envelope = {
   ),
   /** A runtime's own extras by runtime name, ≤ 4 KiB, never required by anyone. */
   ext: opt(Schema.Record(Schema.String, Json)),
-}
+};
 
-const envelopeSchema = Schema.Struct(envelope)
-export type RuntimeEventEnvelope = typeof envelopeSchema.Type
+const envelopeSchema = Schema.Struct(envelope);
+export type RuntimeEventEnvelope = typeof envelopeSchema.Type;
 
 export type RuntimeEventOf<T extends RuntimeEventType> = RuntimeEventEnvelope & {
-  readonly type: T
-  readonly payload: RuntimePayloads[T]
-}
+  readonly type: T;
+  readonly payload: RuntimePayloads[T];
+};
 /** A canonical event. Discriminated by `type`. */
-export type RuntimeEvent = { readonly [T in RuntimeEventType]: RuntimeEventOf<T> }[RuntimeEventType]
+export type RuntimeEvent = { readonly [T in RuntimeEventType]: RuntimeEventOf<T> }[RuntimeEventType];
 
-export const isRuntimeEventType = (type: string): type is RuntimeEventType => Object.hasOwn(runtimePayloads, type)
+export const isRuntimeEventType = (type: string): type is RuntimeEventType => Object.hasOwn(runtimePayloads, type);
 
 /** The whole-event schema of one type. */
 export const runtimeEventSchema = <T extends RuntimeEventType>(type: T) =>
-  Schema.Struct({ ...envelope, type: Schema.Literal(type), payload: runtimePayloads[type] })
+  Schema.Struct({ ...envelope, type: Schema.Literal(type), payload: runtimePayloads[type] });
 
-const eventTypes = Object.keys(runtimePayloads).filter(isRuntimeEventType)
+const eventTypes = Object.keys(runtimePayloads).filter(isRuntimeEventType);
 
 // One decoder a type, built once: dispatching on `type` is many times cheaper than a union of 31 members.
 const decoders = new Map<string, (input: unknown) => RuntimeEvent>(
@@ -214,12 +206,12 @@ const decoders = new Map<string, (input: unknown) => RuntimeEvent>(
     type,
     Schema.decodeUnknownSync(runtimeEventSchema(type)) as (input: unknown) => RuntimeEvent,
   ]),
-)
+);
 
 /** A canonical event that does not fit its schema. Keep its record and count it (I18); it stops nothing. */
 export interface Undecodable {
-  readonly problem: string
-  readonly type?: string
+  readonly problem: string;
+  readonly type?: string;
 }
 
 /**
@@ -228,31 +220,31 @@ export interface Undecodable {
  */
 export const decodeRuntimeEvent = (input: unknown): RuntimeEvent | Undecodable => {
   if (typeof input !== "object" || input === null || !("type" in input) || typeof input.type !== "string")
-    return { problem: "a canonical event is an object with a string `type`" }
-  const decode = decoders.get(input.type)
-  if (decode === undefined) return { problem: `unknown event type "${input.type}"`, type: input.type }
+    return { problem: "a canonical event is an object with a string `type`" };
+  const decode = decoders.get(input.type);
+  if (decode === undefined) return { problem: `unknown event type "${input.type}"`, type: input.type };
   try {
-    return decode(input)
+    return decode(input);
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error), type: input.type }
+    return { problem: error instanceof Error ? error.message : String(error), type: input.type };
   }
-}
+};
 
-export const isUndecodable = (value: RuntimeEvent | Undecodable): value is Undecodable => "problem" in value
+export const isUndecodable = (value: RuntimeEvent | Undecodable): value is Undecodable => "problem" in value;
 
 /**
  * What crossed the boundary to a runtime, one per native frame. `frame`: it said something; `call`: one side wants a
  * result; `reply`: the answer, whose `replyTo` names the call. A frame that means nothing to us still is a record.
  */
 export interface RuntimeRecord {
-  readonly kind: "frame" | "call" | "reply"
+  readonly kind: "frame" | "call" | "reply";
   /** `in` came from the runtime (default), `out` went to it. */
-  readonly dir?: "in" | "out"
-  readonly native: { readonly kind: string; readonly frame: Json }
-  readonly replyTo?: string
-  readonly events: ReadonlyArray<RuntimeEvent>
+  readonly dir?: "in" | "out";
+  readonly native: { readonly kind: string; readonly frame: Json };
+  readonly replyTo?: string;
+  readonly events: ReadonlyArray<RuntimeEvent>;
 }
 
 /** The position of a record: which incarnation of which thread said it, and its number in that session's journal (from 1). */
-export const RecordPosition = Schema.Struct({ threadId: Id, generation: Generation, seq: Count })
-export type RecordPosition = typeof RecordPosition.Type
+export const RecordPosition = Schema.Struct({ threadId: Id, generation: Generation, seq: Count });
+export type RecordPosition = typeof RecordPosition.Type;

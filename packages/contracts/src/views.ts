@@ -1,10 +1,9 @@
 /** What clients read (design section 10): shells, rows of the timeline, and the folds with what they are based on. */
-import { Schema } from "effect"
-import { RejectionCode } from "./commands.ts"
-import { InputMode } from "./domain-events.ts"
-import { Failure } from "./failure.ts"
-import { AgentPath, Id, Instant } from "./ids.ts"
-import { Count, Json, opt } from "./json.ts"
+import { Schema } from "effect";
+import { InputMode } from "./domain-events.ts";
+import { Failure } from "./failure.ts";
+import { AgentPath, Id, Instant } from "./ids.ts";
+import { Count, Json, opt } from "./json.ts";
 import {
   Actor,
   Answer,
@@ -23,35 +22,20 @@ import {
   TextDelivery,
   Usage,
   UsageBasis,
-} from "./values.ts"
+} from "./values.ts";
 
 /** A folded value and the sequence of the event it stands on. */
-export const folded = <S extends Schema.Top>(value: S) => Schema.Struct({ value, asOf: Count })
+export const folded = <S extends Schema.Top>(value: S) => Schema.Struct({ value, asOf: Count });
 
-export const ThreadStatus = Schema.Literals(["idle", "starting", "working", "needs_you", "error", "archived"])
-export type ThreadStatus = typeof ThreadStatus.Type
+export const ThreadStatus = Schema.Literals(["idle", "starting", "working", "needs_you", "error", "archived"]);
+export type ThreadStatus = typeof ThreadStatus.Type;
 
 /** `running` and `waiting` are derived from the turn and its requests. */
-export const SessionState = Schema.Literals([
-  "opening",
-  "ready",
-  "running",
-  "waiting",
-  "exited",
-  "released",
-  "failed",
-])
-export type SessionState = typeof SessionState.Type
+export const SessionState = Schema.Literals(["opening", "ready", "running", "waiting", "exited", "released", "failed"]);
+export type SessionState = typeof SessionState.Type;
 
-export const TurnState = Schema.Literals([
-  "running",
-  "completed",
-  "failed",
-  "interrupted",
-  "superseded",
-  "lost",
-])
-export type TurnState = typeof TurnState.Type
+export const TurnState = Schema.Literals(["running", "completed", "failed", "interrupted", "superseded", "lost"]);
+export type TurnState = typeof TurnState.Type;
 
 export const InputState = Schema.Literals([
   "queued",
@@ -62,11 +46,11 @@ export const InputState = Schema.Literals([
   "failed",
   "unconfirmed",
   "discarded",
-])
-export type InputState = typeof InputState.Type
+]);
+export type InputState = typeof InputState.Type;
 
-export const RequestState = Schema.Literals(["pending", "answering", "answered", "withdrawn", "expired"])
-export type RequestState = typeof RequestState.Type
+export const RequestState = Schema.Literals(["pending", "answering", "answered", "withdrawn", "expired"]);
+export type RequestState = typeof RequestState.Type;
 
 export const SessionView = Schema.Struct({
   state: SessionState,
@@ -74,8 +58,8 @@ export const SessionView = Schema.Struct({
   nativeSessionId: opt(Schema.String),
   activeTurnId: opt(Id),
   lastError: opt(Failure),
-})
-export type SessionView = typeof SessionView.Type
+});
+export type SessionView = typeof SessionView.Type;
 
 export const TurnView = Schema.Struct({
   id: Id,
@@ -87,8 +71,8 @@ export const TurnView = Schema.Struct({
   startedAt: Instant,
   endedAt: opt(Instant),
   hasDiff: opt(Schema.Boolean),
-})
-export type TurnView = typeof TurnView.Type
+});
+export type TurnView = typeof TurnView.Type;
 
 /** A thread as a list shows it. */
 export const ThreadShell = Schema.Struct({
@@ -122,10 +106,10 @@ export const ThreadShell = Schema.Struct({
   lastPosition: Count,
   createdAt: Instant,
   updatedAt: Instant,
-})
-export type ThreadShell = typeof ThreadShell.Type
+});
+export type ThreadShell = typeof ThreadShell.Type;
 
-const row = { rowId: Id, position: Count, turnId: opt(Id), agentPath: AgentPath, at: Instant }
+const row = { rowId: Id, position: Count, turnId: opt(Id), agentPath: AgentPath, at: Instant };
 
 export const MessageRow = Schema.Struct({
   kind: Schema.Literal("message"),
@@ -137,7 +121,7 @@ export const MessageRow = Schema.Struct({
   streaming: Schema.Boolean,
   attachments: opt(Schema.Array(Attachment)),
   inputState: opt(InputState),
-})
+});
 export const ReasoningRow = Schema.Struct({
   kind: Schema.Literal("reasoning"),
   ...row,
@@ -145,7 +129,7 @@ export const ReasoningRow = Schema.Struct({
   text: Schema.String,
   length: Count,
   streaming: Schema.Boolean,
-})
+});
 export const ActivityRow = Schema.Struct({
   kind: Schema.Literal("activity"),
   ...row,
@@ -160,13 +144,11 @@ export const ActivityRow = Schema.Struct({
   locations: opt(Schema.Array(Location)),
   changes: opt(Schema.Array(FileChange)),
   /** Head and tail of a command's output. */
-  commandOutput: opt(
-    Schema.Struct({ head: Schema.String, omitted: Count, tail: Schema.String, size: opt(Count) }),
-  ),
+  commandOutput: opt(Schema.Struct({ head: Schema.String, omitted: Count, tail: Schema.String, size: opt(Count) })),
   cut: opt(Schema.Array(Json)),
   settledBy: opt(Schema.Literal("system")),
   endedAt: opt(Instant),
-})
+});
 export const TaskRow = Schema.Struct({
   kind: Schema.Literal("task"),
   ...row,
@@ -179,7 +161,7 @@ export const TaskRow = Schema.Struct({
   summary: opt(Schema.String),
   usage: opt(Usage),
   settledBy: opt(Schema.Literal("system")),
-})
+});
 export const RequestRow = Schema.Struct({
   kind: Schema.Literal("request"),
   ...row,
@@ -193,15 +175,15 @@ export const RequestRow = Schema.Struct({
   delivery: opt(Schema.Literals(["confirmed", "unconfirmed"])),
   reason: opt(Schema.String),
   error: opt(Failure),
-})
-export type RequestRow = typeof RequestRow.Type
+});
+export type RequestRow = typeof RequestRow.Type;
 export const PlanRow = Schema.Struct({
   kind: Schema.Literal("plan"),
   ...row,
   planId: Id,
   markdown: Schema.String,
   state: Schema.Literals(["proposed", "accepted", "rejected", "superseded"]),
-})
+});
 export const NoticeRow = Schema.Struct({
   kind: Schema.Literal("notice"),
   ...row,
@@ -209,7 +191,7 @@ export const NoticeRow = Schema.Struct({
   code: Schema.String,
   message: Schema.String,
   detail: opt(Schema.String),
-})
+});
 
 /** A row of the one merged timeline, ordered by `position`: the sequence of its first event. */
 export const TimelineRow = Schema.Union([
@@ -220,8 +202,8 @@ export const TimelineRow = Schema.Union([
   RequestRow,
   PlanRow,
   NoticeRow,
-])
-export type TimelineRow = typeof TimelineRow.Type
+]);
+export type TimelineRow = typeof TimelineRow.Type;
 
 export const InputView = Schema.Struct({
   id: Id,
@@ -235,8 +217,8 @@ export const InputView = Schema.Struct({
   error: opt(Failure),
   reason: opt(Schema.String),
   position: Count,
-})
-export type InputView = typeof InputView.Type
+});
+export type InputView = typeof InputView.Type;
 
 /** A page of a thread: its newest whole turns, limited by bytes. */
 export const ThreadPage = Schema.Struct({
@@ -252,8 +234,8 @@ export const ThreadPage = Schema.Struct({
   before: opt(Schema.String),
   /** Cursor for newer rows; absent at the end. */
   after: opt(Schema.String),
-})
-export type ThreadPage = typeof ThreadPage.Type
+});
+export type ThreadPage = typeof ThreadPage.Type;
 
 export const ProjectView = Schema.Struct({
   projectId: Id,
@@ -261,8 +243,8 @@ export const ProjectView = Schema.Struct({
   title: Schema.String,
   createdAt: Instant,
   updatedAt: Instant,
-})
-export type ProjectView = typeof ProjectView.Type
+});
+export type ProjectView = typeof ProjectView.Type;
 
 /** Why a record's event was not applied: recorded and counted, never silent (4.3). */
 export const RefusalReason = Schema.Literals([
@@ -284,8 +266,8 @@ export const RefusalReason = Schema.Literals([
   "thread_deleted",
   "undecodable",
   "invalid",
-])
-export type RefusalReason = typeof RefusalReason.Type
+]);
+export type RefusalReason = typeof RefusalReason.Type;
 
 export const Refusal = Schema.Struct({
   threadId: Id,
@@ -293,32 +275,5 @@ export const Refusal = Schema.Struct({
   seq: Count,
   type: Schema.String,
   reason: RefusalReason,
-})
-export type Refusal = typeof Refusal.Type
-
-/** The body of every error answer (`application/problem+json`). */
-export const Problem = Schema.Struct({
-  status: Count,
-  code: Schema.Union([
-    RejectionCode,
-    Schema.Literals([
-      "bad_request",
-      "unauthorized",
-      "forbidden",
-      "not_found",
-      "method_not_allowed",
-      "payload_too_large",
-      "unsupported_media_type",
-      "too_many_requests",
-      "cursor_invalid",
-      "internal",
-    ]),
-  ]),
-  title: Schema.String,
-  detail: Schema.String,
-  userAction: Schema.String,
-  resend: opt(Schema.Literals(["safe", "unsafe"])),
-  retryAt: opt(Instant),
-  details: opt(Schema.Record(Schema.String, Json)),
-})
-export type Problem = typeof Problem.Type
+});
+export type Refusal = typeof Refusal.Type;

@@ -1,0 +1,164 @@
+import { FailureClass, OpenError, RuntimeCallError } from "@tributary/contracts";
+import type { Adapter, Capabilities, Failure, OpenOptions, RuntimeRecord, RuntimeSession } from "@tributary/contracts";
+import { Effect, Schema } from "effect";
+import type { StubBehaviours } from "./script.ts";
+
+/** One call that reached the stub, with its arguments. */
+export interface StubCall {
+  readonly method: string;
+  readonly threadId: string;
+  readonly [argument: string]: unknown;
+}
+
+/** A runtime that does what the script said last, and emits nothing by itself except its own end. */
+export interface Stub {
+  readonly adapter: Adapter;
+  readonly calls: ReadonlyArray<StubCall>;
+  readonly behave: (change: StubBehaviours) => void;
+  /** What the next session that opens declares, over `defaultCapabilities`. */
+  readonly declare: (capabilities: Capabilities) => void;
+  /** A host's death takes its processes with it: nothing is said any more. */
+  readonly killAll: () => void;
+}
+
+export const defaultCapabilities: Capabilities = {
+  steer: true,
+  queue: { durable: false, withdraw: false },
+  approvals: true,
+  userInput: true,
+  images: true,
+  attribution: "nested",
+  resume: { survivesKill: true, replaysHistory: false },
+  usage: true,
+  mcp: { stdio: true, http: true, listChanged: false },
+  refusedOptions: {},
+};
+
+const isFailureClass = Schema.is(FailureClass);
+const failure = (code: string, method: string): Failure => ({
+  class: isFailureClass(code) ? code : "unknown",
+  code,
+  message: `the stub fails ${method} with ${code}`,
+  retryable: false,
+});
+
+const callReasons = ["refused", "not_written", "unconfirmed", "unsupported", "exited"] as const;
+const openCodes = [
+  "runtime_unavailable",
+  "runtime_refused",
+  "runtime_exited",
+  "session_unavailable",
+  "unsupported_option",
+] as const;
+
+const exitRecord = (kind: "graceful" | "killed", signal?: string): RuntimeRecord => ({
+  kind: "frame",
+  native: { kind: "exit", frame: { kind, ...(signal === undefined ? {} : { signal }) } },
+  events: [
+    {
+      type: "session.exited",
+      payload: { kind, recoverable: true, ...(signal === undefined ? {} : { signal }) },
+    },
+  ],
+});
+
+export const makeStub = (): Stub => {
+  const calls: Array<StubCall> = [];
+  const behaviours: { [K in keyof StubBehaviours]-?: string } = {
+    open: "accept",
+    prompt: "accept",
+    steer: "accept",
+    answer: "accept",
+    interrupt: "accept",
+    configure: "accept",
+    close: "accept",
+  };
+  let capabilities = defaultCapabilities;
+  const alive = new Set<{ dead: boolean }>();
+
+  const behave = (method: keyof StubBehaviours): Effect.Effect<void, string> =>
+    Effect.suspend(() => {
+      const behaviour = behaviours[method];
+      if (behaviour === "hang") return Effect.never;
+      return behaviour === "accept" ? Effect.void : Effect.fail(behaviour.slice("fail:".length));
+    });
+
+  const call = (method: Exclude<keyof StubBehaviours, "open" | "close">) =>
+    behave(method).pipe(
+      Effect.mapError(
+        (code) =>
+          new RuntimeCallError({
+            reason: callReasons.find((reason) => reason === code) ?? "refused",
+            failure: failure(code, method),
+          }),
+      ),
+    );
+
+  const session = (options: OpenOptions): RuntimeSession => {
+    const { threadId } = options;
+    const process = { dead: false };
+    alive.add(process);
+    const log = (method: string, rest: Record<string, unknown> = {}) =>
+      Effect.sync(() => void calls.push({ method, threadId, ...rest }));
+    const end = (kind: "graceful" | "killed", signal?: string) =>
+      Effect.suspend(() => {
+        if (process.dead) return Effect.void;
+        process.dead = true;
+        alive.delete(process);
+        return options.emit(exitRecord(kind, signal));
+      });
+    return {
+      nativeSessionId: options.resume?.nativeSessionId ?? `native-${threadId}`,
+      resumed: options.resume !== undefined,
+      cwd: options.cwd,
+      ...(options.model === undefined ? {} : { model: options.model }),
+      ...(options.effort === undefined ? {} : { effort: options.effort }),
+      capabilities,
+      prompt: (input) => Effect.andThen(log("prompt", { ...input }), call("prompt")),
+      steer: (input) => Effect.andThen(log("steer", { ...input }), call("steer")),
+      answer: (request) => Effect.andThen(log("answer", { ...request }), call("answer")),
+      configure: (change) => Effect.andThen(log("configure", { ...change }), Effect.as(call("configure"), change)),
+      interrupt: (target) => Effect.andThen(log("interrupt", { ...target }), call("interrupt")),
+      close: Effect.andThen(log("close"), Effect.andThen(Effect.ignore(behave("close")), end("graceful"))),
+      signal: (signal) => Effect.andThen(log(signal), end("killed", signal === "kill" ? "SIGKILL" : "SIGTERM")),
+    };
+  };
+
+  const adapter: Adapter = {
+    runtime: "stub",
+    installation: () => Effect.succeed({ available: true, version: "stub", capabilities }),
+    open: (options) =>
+      Effect.suspend(() => {
+        calls.push({
+          method: "open",
+          threadId: options.threadId,
+          generation: options.generation,
+          cwd: options.cwd,
+          ...(options.resume === undefined ? {} : { resume: options.resume.nativeSessionId }),
+        });
+        return behave("open");
+      }).pipe(
+        Effect.mapError(
+          (code) =>
+            new OpenError({
+              code: openCodes.find((known) => known === code) ?? "runtime_refused",
+              failure: failure(code, "open"),
+            }),
+        ),
+        Effect.map(() => session(options)),
+      ),
+  };
+
+  return {
+    adapter,
+    calls,
+    behave: (change) => Object.assign(behaviours, change),
+    declare: (next) => {
+      capabilities = next;
+    },
+    killAll: () => {
+      for (const process of alive) process.dead = true;
+      alive.clear();
+    },
+  };
+};

@@ -1,0 +1,67 @@
+import { Duration, Effect } from "effect";
+import type { Clock } from "effect";
+
+interface Sleeper {
+  readonly due: number;
+  readonly order: number;
+  readonly wake: () => void;
+}
+
+/** A clock that stands still until it is advanced, and then stops at every instant at which somebody wakes. */
+export interface VirtualClock {
+  readonly clock: Clock.Clock;
+  /**
+   * Moves time forward by `ms`. At each due instant the sleepers wake in order and `settle` runs before time goes on, so
+   * a deadline that is set by an earlier one is met at its own instant.
+   */
+  readonly advance: (ms: number, settle: Effect.Effect<void>) => Effect.Effect<void>;
+}
+
+export const makeVirtualClock = (start: number): VirtualClock => {
+  let now = start;
+  let order = 0;
+  const sleepers = new Set<Sleeper>();
+  const nanos = () => BigInt(Math.round(now * 1e6));
+
+  const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
+    Effect.callback<void>((resume) => {
+      const ms = Duration.toMillis(duration);
+      if (ms <= 0) return resume(Effect.void);
+      const sleeper: Sleeper = { due: now + ms, order: order++, wake: () => resume(Effect.void) };
+      sleepers.add(sleeper);
+      return Effect.sync(() => sleepers.delete(sleeper));
+    });
+
+  const next = (until: number): Sleeper | undefined => {
+    let first: Sleeper | undefined;
+    for (const sleeper of sleepers) {
+      if (sleeper.due > until) continue;
+      if (first === undefined || sleeper.due < first.due || (sleeper.due === first.due && sleeper.order < first.order))
+        first = sleeper;
+    }
+    return first;
+  };
+
+  return {
+    clock: {
+      currentTimeMillisUnsafe: () => now,
+      currentTimeMillis: Effect.sync(() => now),
+      currentTimeNanosUnsafe: nanos,
+      currentTimeNanos: Effect.sync(nanos),
+      monotonicTimeNanosUnsafe: nanos,
+      monotonicTimeNanos: Effect.sync(nanos),
+      sleep,
+    },
+    advance: Effect.fnUntraced(function* (ms, settle) {
+      const target = now + ms;
+      for (let sleeper = next(target); sleeper !== undefined; sleeper = next(target)) {
+        now = Math.max(now, sleeper.due);
+        sleepers.delete(sleeper);
+        sleeper.wake();
+        yield* settle;
+      }
+      now = target;
+      yield* settle;
+    }),
+  };
+};

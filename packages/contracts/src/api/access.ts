@@ -1,0 +1,32 @@
+/** Who may do what over the wire (I17): scopes are declared beside each route and checked by one middleware. */
+import { Context, Schema } from "effect";
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api";
+import { Forbidden, TooManyRequests, Unauthorized } from "./problems.ts";
+
+/**
+ * observe: read. answer: answer requests with once and session options. operate: inputs, threads, interrupt.
+ * diagnose: journal records. admin: projects, instances, stdio MCP servers, full access, project and user options.
+ */
+export const AccessScope = Schema.Literals(["observe", "answer", "operate", "diagnose", "admin"]);
+export type AccessScope = typeof AccessScope.Type;
+
+/** The scope that an endpoint asks for. Declared with `.annotate(RequiredScope, …)`; none declared means admin. */
+export class RequiredScope extends Context.Reference<AccessScope>("tributary/api/RequiredScope", {
+  defaultValue: () => "admin",
+}) {}
+
+/** The caller, once its token was checked. */
+export class Caller extends Context.Service<
+  Caller,
+  { readonly id: string; readonly scopes: ReadonlyArray<AccessScope> }
+>()("tributary/api/Caller") {}
+
+/** Bearer token, and the scope of the endpoint. */
+export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller; requires: never }>()(
+  "tributary/api/Authorization",
+  {
+    requiredForClient: true,
+    security: { bearer: HttpApiSecurity.bearer },
+    error: [Unauthorized, Forbidden, TooManyRequests],
+  },
+) {}

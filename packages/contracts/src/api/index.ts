@@ -1,0 +1,3 @@
+export * from "./access.ts";
+export * from "./api.ts";
+export * from "./problems.ts";
