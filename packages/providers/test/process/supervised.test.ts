@@ -232,7 +232,8 @@ describe("a supervised process", () => {
 });
 
 describe("a process that does not start", () => {
-  const refusal = (options: AgentOptions): Effect.Effect<SpawnError, AgentHandle> => Effect.scoped(Effect.flip(spawnAgent(options)));
+  const refusal = (options: AgentOptions): Effect.Effect<SpawnError, AgentHandle> =>
+    Effect.scoped(Effect.flip(spawnAgent(options)));
   const base = { args: [], cwd: folder, marker: newMarker() };
 
   it.live("names a missing command, folder and permission", () =>

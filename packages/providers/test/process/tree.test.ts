@@ -160,10 +160,10 @@ describe("a supervised tree", () => {
         { holdsStdout: true, cleanEnvironment: true },
         { ownSession: true, ignoresTerm: true },
       ];
-      for (const then of ["exit", "die"]) {
-        const handle = yield* spawnChild("tree", { shells, then }, { termGrace: 100 });
+      for (const afterwards of ["exit", "die"]) {
+        const handle = yield* spawnChild("tree", { shells, afterwards }, { termGrace: 100 });
         const left = yield* shellsOf(handle);
-        expect(yield* handle.exit).toMatchObject(then === "exit" ? { exitCode: 3 } : { signal: "SIGKILL" });
+        expect(yield* handle.exit).toMatchObject(afterwards === "exit" ? { exitCode: 3 } : { signal: "SIGKILL" });
         // A shell holds stdout open: the lines end only because that shell is ended.
         expect(yield* Stream.runCollect(handle.lines)).toEqual([]);
         yield* handle.end();
@@ -203,7 +203,7 @@ const pidsOf = (rows: ReadonlyArray<{ readonly pid: number }>): ReadonlyArray<nu
 /** A shell in a session of its own whose parent is gone; started without supervision, as a killed host leaves it. */
 const orphanOf = (marker: string): Effect.Effect<number> =>
   Effect.callback((resume) => {
-    const { args } = childOptions("tree", { shells: [{ ownSession: true, ignoresTerm: true }], then: "exit" });
+    const { args } = childOptions("tree", { shells: [{ ownSession: true, ignoresTerm: true }], afterwards: "exit" });
     const env = { ...process.env, TRIBUTARY_MARKER: marker };
     const parent = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "pipe", "ignore"], env });
     let said = "";
