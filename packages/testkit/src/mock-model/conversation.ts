@@ -105,3 +105,11 @@ export const isAskedAgain = (conversation: Conversation): boolean => {
   const lastSaid = since.findLast((entry) => entry.kind !== "notice");
   return since.at(-1)?.kind === "notice" && lastSaid?.kind === "assistant";
 };
+
+/** The file that Claude Code, in plan mode, wants the plan written to before it is proposed; named in a reminder. */
+export const planFileOf = (conversation: Conversation): string | undefined =>
+  conversation.entries
+    .flatMap((entry) =>
+      entry.kind === "notice" ? (/Plan File Info:\n[^\n]*?(\S+\.md)\b/.exec(entry.text)?.[1] ?? []) : [],
+    )
+    .at(-1);

@@ -83,14 +83,17 @@ const perform = async (performance: Performance, encoder: Encoder, send: Send): 
   return "completed";
 };
 
-/** Gives what was written a chance to reach the client before the connection is torn down. */
-const tearDown = (response: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    response.write(": cut\n\n", () => {
-      response.destroy();
-      resolve();
-    });
-  });
+/** How long what was written may reach the client before the connection breaks, in milliseconds. */
+const cutDelayMs = 50;
+
+/**
+ * Breaks the connection a moment after the last text: clients that see text and break at once throw the text away
+ * (Claude Code does at times), and then a test could not say what was shown.
+ */
+const tearDown = async (response: ServerResponse, signal: AbortSignal): Promise<void> => {
+  await delay(cutDelayMs, undefined, { signal }).catch(() => undefined);
+  response.destroy();
+};
 
 /** Writes one reply to the client, and says how it ended. Never fails: a client that leaves is an outcome. */
 export const play = async (performance: Performance): Promise<Outcome> => {
@@ -109,7 +112,7 @@ export const play = async (performance: Performance): Promise<Outcome> => {
   }
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   const outcome = await perform(performance, encoder, streamTo(response, signal));
-  if (outcome === "cut") await tearDown(response);
+  if (outcome === "cut") await tearDown(response, signal);
   else if (signal.aborted) response.destroy();
   else response.end();
   return outcome;

@@ -1,4 +1,4 @@
-import { resultsSinceLastUser, userMessages } from "./conversation.ts";
+import { planFileOf, resultsSinceLastUser, userMessages } from "./conversation.ts";
 import { errorOf } from "./errors.ts";
 import type { Part, PlanStep, Question, Reply, Scenario } from "./scenario.ts";
 import * as texts from "./texts.ts";
@@ -156,11 +156,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   exit_plan: {
-    usage: "[[exit_plan]]: proposes a plan (Claude: ExitPlanMode; others: a <proposed_plan> block)",
-    replies: () => [
-      reply({ kind: "tool", intent: { purpose: "exit_plan", plan: texts.proposedPlanText } }),
-      reply(text(texts.afterPlanText)),
-    ],
+    usage: "[[exit_plan]]: proposes a plan (Claude: the plan file, then ExitPlanMode; others: a <proposed_plan> block)",
+    replies: (_arg, conversation) => {
+      const path = planFileOf(conversation);
+      const content = texts.proposedPlanText;
+      const file = path === undefined ? [] : [reply({ kind: "tool", intent: { purpose: "write", path, content } })];
+      const propose = reply({ kind: "tool", intent: { purpose: "exit_plan", plan: content } });
+      return [...file, propose, reply(text(texts.afterPlanText))];
+    },
   },
   subagent: {
     usage: "[[subagent:PROMPT]]: a sub-agent whose prompt may hold a marker of its own, e.g. [[subagent:[[text]]]]",

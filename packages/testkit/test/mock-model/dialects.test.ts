@@ -17,6 +17,7 @@ import {
   type Answer,
   type TestClient,
 } from "./client.ts";
+import { claudeDeferredTools, claudeTools } from "./offers.ts";
 
 let mock: RunningMockModel;
 beforeAll(async () => {
@@ -285,6 +286,17 @@ describe("messages in particular", () => {
     });
     await conversation.results("loaded");
     expect(last()).toMatchObject({ scenario: "plan", step: 0 });
+  });
+
+  it("writes a plan to the file that the runtime named, before it proposes it", async () => {
+    const conversation = messagesClient(mock.url, [...claudeTools, ...claudeDeferredTools]);
+    const reminder =
+      "Plan mode is active.\n\n## Plan File Info:\nYou should create your plan at /home/x/plans/a-b.md now.";
+    const file = await conversation.say(`<system-reminder>\n${reminder}\n</system-reminder>\n[[exit_plan]]`);
+    const input = { file_path: "/home/x/plans/a-b.md", content: texts.proposedPlanText };
+    expect(file.calls).toMatchObject([{ name: "Write", input }]);
+    expect((await conversation.results("ok")).calls).toMatchObject([{ name: "ExitPlanMode" }]);
+    expect((await conversation.results("approved")).text).toBe(texts.afterPlanText);
   });
 
   it("counts tokens and lists models", async () => {
