@@ -1,46 +1,25 @@
 /** The HTTP API (design section 10). OpenAPI, the typed client and the server all come from this value. */
 import { Schema } from "effect";
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api";
-import { Installation, InstanceConfig } from "../adapter.ts";
-import { commandSchemas, inputFields, Receipt } from "../commands.ts";
+import { commandSchemas, inputFields } from "../commands.ts";
 import { Generation, Id } from "../ids.ts";
 import { Count, opt } from "../json.ts";
 import { Answer } from "../values.ts";
-import { InputView, ProjectView, RequestRow, RequestState, ThreadPage, ThreadShell, TurnView } from "../views.ts";
+import * as views from "../views.ts";
 import { Authorization, RequiredScope } from "./access.ts";
-import {
-  BadRequest,
-  CommandRejected,
-  CursorProblem,
-  Internal,
-  NotFound,
-  PayloadTooLarge,
-  Unavailable,
-  UnsupportedMediaType,
-} from "./problems.ts";
+import { InstancesApi } from "./instances.ts";
+import { EventPage, LiveFrame, PublicEvent } from "./live.ts";
+import { Forbidden, NotFound } from "./problems.ts";
+import { Accepted, Cursor, Limit, mutating, omit, page, readErrors, threadParams, writeErrors } from "./shared.ts";
+import { SettingsApi, SystemApi } from "./system.ts";
 
-const readErrors = [BadRequest, NotFound, CursorProblem, Internal, Unavailable] as const;
-const writeErrors = [
-  BadRequest,
-  CommandRejected,
-  PayloadTooLarge,
-  UnsupportedMediaType,
-  Internal,
-  Unavailable,
-] as const;
-
-/** `Idempotency-Key` is the commandId: send the same key again to repeat a call safely. Absent: the server makes one. */
-const mutating = { "idempotency-key": opt(Id) };
-
-const Accepted = Receipt.members[0];
-const Limit = Schema.NumberFromString.check(Schema.isBetween({ minimum: 1, maximum: 1000 }));
-const Cursor = Schema.String;
-
-const omit = <F extends Schema.Struct.Fields, const K extends keyof F & string>(fields: F, keys: ReadonlyArray<K>) =>
-  Object.fromEntries(Object.entries(fields).filter(([key]) => !(keys as ReadonlyArray<string>).includes(key))) as Omit<
-    F,
-    K
-  >;
+// Named here so that the OpenAPI document has each once.
+const ThreadShell = views.ThreadShell.annotate({ identifier: "ThreadShell" });
+const ThreadPage = views.ThreadPage.annotate({ identifier: "ThreadPage" });
+const ProjectView = views.ProjectView.annotate({ identifier: "Project" });
+const InputView = views.InputView.annotate({ identifier: "Input" });
+const RequestRow = views.RequestRow.annotate({ identifier: "Request" });
+const TurnView = views.TurnView.annotate({ identifier: "Turn" });
 
 const envelope = ["type", "commandId", "threadId"] as const;
 const createThread = {
@@ -48,70 +27,7 @@ const createThread = {
   /** Client-made; absent: the server makes one. */
   threadId: opt(Id),
 };
-
-const page = { before: opt(Cursor), limit: opt(Limit) };
-
-/** A public event: what happened, under the cursor that resumes after it. Unknown types are to be skipped (I18). */
-export const PublicEvent = Schema.Struct({
-  cursor: Cursor,
-  sequence: Count,
-  streamId: Id,
-  type: Schema.String,
-  occurredAt: Schema.String,
-  payload: Schema.Unknown,
-});
-export type PublicEvent = typeof PublicEvent.Type;
-
-export const EventPage = Schema.Struct({
-  events: Schema.Array(PublicEvent),
-  /** Ask again after this one. */
-  next: Cursor,
-  /** Nothing more for now. */
-  done: Schema.Boolean,
-});
-
-/** Text that is not in the log yet (design section 10). Apply it when everything up to `after` was applied. */
-export const LiveText = Schema.Struct({
-  threadId: Id,
-  rowId: Id,
-  /** Raised when the text was replaced or retracted: forget what was shown of it. */
-  revision: Count,
-  /** The sequence it stands on. */
-  after: Count,
-  turnId: opt(Id),
-  agentPath: Schema.Array(Id),
-  itemId: opt(Id),
-  stream: Schema.Literals(["assistant_text", "reasoning", "reasoning_summary", "command_output"]),
-  /** UTF-16 code units of the row before `text`. */
-  offset: Count,
-  text: Schema.String,
-});
-export type LiveText = typeof LiveText.Type;
-
-const sse = <const Name extends string, Data extends Schema.Top>(name: Name, data: Data) =>
-  Schema.Struct({ id: opt(Schema.String), event: Schema.Literal(name), data: Schema.fromJsonString(data) });
-
-/** Frames of every live stream. `id` is the cursor. */
-export const LiveFrame = Schema.Union([
-  sse("event", PublicEvent),
-  sse("shell", ThreadShell),
-  sse("live", LiveText),
-  sse("synced", Schema.Struct({ serverTime: Schema.String, sequence: Count })),
-  sse("ping", Schema.Struct({ serverTime: Schema.String })),
-  sse("reset", Schema.Struct({ reason: Schema.String })),
-]);
-
 const liveQuery = { after: opt(Cursor) };
-const threadParams = { threadId: Id };
-
-export const SystemApi = HttpApiGroup.make("system", { topLevel: true }).add(
-  HttpApiEndpoint.get("health", "/health", {
-    success: Schema.Struct({ status: Schema.Literals(["ok", "starting"]) }),
-  }),
-  HttpApiEndpoint.get("version", "/version", {
-    success: Schema.Struct({ version: Schema.String, protocol: Count, minimalClient: Schema.String }),
-  }),
-);
 
 export const ProjectsApi = HttpApiGroup.make("projects")
   .add(
@@ -244,6 +160,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
             kind: Schema.Literals(["frame", "call", "reply"]),
             dir: Schema.Literals(["in", "out"]),
             nativeKind: Schema.String,
+            /** Milliseconds since the epoch; informational. */
+            at: Count,
             /** `null` once pruned. */
             frame: Schema.Unknown,
             events: Schema.Array(Schema.Unknown),
@@ -294,7 +212,7 @@ export const InputsApi = HttpApiGroup.make("inputs")
 export const RequestsApi = HttpApiGroup.make("requests")
   .add(
     HttpApiEndpoint.get("list", "/requests", {
-      query: { state: opt(RequestState), threadId: opt(Id), after: opt(Cursor), limit: opt(Limit) },
+      query: { state: opt(views.RequestState), threadId: opt(Id), after: opt(Cursor), limit: opt(Limit) },
       success: Schema.Struct({ requests: Schema.Array(RequestRow), next: opt(Cursor) }),
       error: readErrors,
     }).annotate(RequiredScope, "observe"),
@@ -303,7 +221,7 @@ export const RequestsApi = HttpApiGroup.make("requests")
       headers: mutating,
       payload: Schema.Struct({ threadId: opt(Id), answer: Answer, subjectHash: opt(Schema.String) }),
       success: Accepted,
-      error: [...writeErrors, NotFound],
+      error: [...writeErrors, NotFound, Forbidden],
     }).annotate(RequiredScope, "answer"),
   )
   .middleware(Authorization);
@@ -344,30 +262,8 @@ export const EventsApi = HttpApiGroup.make("events")
   )
   .middleware(Authorization);
 
-const InstanceView = Schema.Struct({
-  ...omit(InstanceConfig.fields, ["env"]),
-  /** Names only: values are secrets (I16). */
-  env: Schema.Array(Schema.String),
-  installation: Installation,
-  observedAt: Schema.String,
-});
-
-export const InstancesApi = HttpApiGroup.make("instances")
-  .add(
-    HttpApiEndpoint.get("list", "/instances", {
-      success: Schema.Struct({ instances: Schema.Array(InstanceView) }),
-      error: readErrors,
-    }).annotate(RequiredScope, "observe"),
-    HttpApiEndpoint.get("get", "/instances/:instanceId", {
-      params: { instanceId: Id },
-      success: InstanceView,
-      error: readErrors,
-    }).annotate(RequiredScope, "observe"),
-  )
-  .middleware(Authorization);
-
 export class Api extends HttpApi.make("tributary")
-  .add(SystemApi, ProjectsApi, ThreadsApi, InputsApi, RequestsApi, EventsApi, InstancesApi)
+  .add(SystemApi, ProjectsApi, ThreadsApi, InputsApi, RequestsApi, EventsApi, InstancesApi, SettingsApi)
   .annotateMerge(
     OpenApi.annotations({
       title: "Tributary",

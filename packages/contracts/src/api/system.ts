@@ -1,0 +1,69 @@
+/** Liveness, build, limits, counters and settings. */
+import { Schema } from "effect";
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api";
+import { Count, opt } from "../json.ts";
+import { Authorization, RequiredScope } from "./access.ts";
+import { BadRequest, Internal, PayloadTooLarge, Unavailable, UnsupportedMediaType } from "./problems.ts";
+
+export const SystemApi = HttpApiGroup.make("system", { topLevel: true }).add(
+  HttpApiEndpoint.get("health", "/health", {
+    success: Schema.Struct({ status: Schema.Literals(["ok", "starting"]) }),
+  }),
+  HttpApiEndpoint.get("version", "/version", {
+    success: Schema.Struct({
+      version: Schema.String,
+      /** Raised when a client that knows an older one would misread something. */
+      protocol: Count,
+      minimalClient: Schema.String,
+    }),
+  }),
+);
+
+/** What a client must stay within. Sizes in bytes unless the name says otherwise. */
+export const Limits = Schema.Struct({
+  maxBodyBytes: Count,
+  maxInputCodeUnits: Count,
+  maxPageEvents: Count,
+  maxPageBytes: Count,
+  pingIntervalMs: Count,
+  receiptDays: Count,
+}).annotate({ identifier: "Limits" });
+
+/** Settings of the data folder, kept in its configuration file. Absent ones have their default. */
+export const Settings = Schema.Struct({
+  /** Origins beside our own that may call from a browser, exactly as browsers send them: `https://app.example`. */
+  allowedOrigins: opt(Schema.Array(Schema.String)),
+  /** Host names beside the loopback ones under which we may be called, without port. */
+  allowedHosts: opt(Schema.Array(Schema.String)),
+  /** `full` (default) survives power loss after each acknowledgement; `normal` a crash of the process. At the next start. */
+  durability: opt(Schema.Literals(["full", "normal"])),
+  /** What is kept of what agents think: the summary (default), everything, or nothing. At the next start. */
+  reasoning: opt(Schema.Literals(["summary", "full", "off"])),
+}).annotate({ identifier: "Settings" });
+export type Settings = typeof Settings.Type;
+
+export const SettingsApi = HttpApiGroup.make("settings", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("limits", "/limits", { success: Limits }).annotate(RequiredScope, "observe"),
+    HttpApiEndpoint.get("metrics", "/metrics", {
+      success: Schema.Struct({
+        /** Since when the counters count. */
+        since: Schema.String,
+        values: Schema.Record(Schema.String, Schema.Finite),
+      }),
+      error: [Internal, Unavailable],
+    }).annotate(RequiredScope, "observe"),
+    HttpApiEndpoint.get("settings", "/settings", {
+      success: Schema.Struct({
+        settings: Settings,
+        /** The configuration file can't be read as it is now; the last good one is in force. */
+        problem: opt(Schema.String),
+      }),
+    }).annotate(RequiredScope, "observe"),
+    HttpApiEndpoint.patch("changeSettings", "/settings", {
+      payload: Settings,
+      success: Settings,
+      error: [BadRequest, PayloadTooLarge, UnsupportedMediaType, Internal],
+    }).annotate(RequiredScope, "admin"),
+  )
+  .middleware(Authorization);
