@@ -30,6 +30,8 @@ export const FileChange = Schema.Struct({
   oldPath: opt(Schema.String),
   kind: Schema.Literals(["add", "update", "delete", "move"]),
   diff: opt(Schema.String),
+  /** Content hash of a diff that is too large for an event: then `diff` is absent. Set by ingestion, never by adapters. */
+  blob: opt(Schema.String),
 });
 export type FileChange = typeof FileChange.Type;
 
