@@ -1,1 +1,12 @@
-export * from "./state.ts"
+export { closedBy } from "./closed.ts";
+export { decideThread } from "./decide/client.ts";
+export { decideInternal } from "./decide/internal.ts";
+export { decideProject } from "./decide/project.ts";
+export { evolveProject } from "./evolve/project.ts";
+export { evolveThread } from "./evolve/thread.ts";
+export { mask } from "./mask.ts";
+export { approvalPolicy } from "./policy.ts";
+export { inputInLine, isLive, promptInFlight } from "./queue.ts";
+export * from "./state.ts";
+export { hasOpenWork, sessionStatus, threadStatus } from "./status.ts";
+export { subjectHash } from "./subject-hash.ts";

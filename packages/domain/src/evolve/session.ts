@@ -1,0 +1,46 @@
+import type { DomainEventType } from "@tributary/contracts";
+import { exitFailure } from "../failures.ts";
+import { defined, pick, without } from "../plain.ts";
+import type { SessionState, ThreadState } from "../state.ts";
+import type { Evolvers } from "./types.ts";
+
+/** An event of another session than the newest changes nothing (I6). */
+const change = (state: ThreadState, generation: number, next: (session: SessionState) => SessionState): ThreadState =>
+  state.session?.generation === generation ? { ...state, session: next(state.session) } : state;
+
+/** Over: nothing is left to stop, and what it could do is not known of the next one. */
+const over = (
+  state: ThreadState,
+  generation: number,
+  next: Pick<SessionState, "state" | "error">,
+): ThreadState =>
+  state.session?.generation === generation
+    ? { ...without(state, "interrupt"), session: { ...without(state.session, "capabilities"), ...next } }
+    : state;
+
+export const sessionEvolvers: Evolvers<Extract<DomainEventType, `session.${string}`>> = {
+  "session.opening": (state, { generation }) => ({ ...state, session: { generation, state: "opening" } }),
+  "session.started": (state, { generation, nativeSessionId, capabilities, model, effort }) => ({
+    ...change(state, generation, (session) => ({
+      ...session,
+      state: "ready",
+      nativeSessionId,
+      capabilities,
+      ...defined({ model, effort }),
+    })),
+    nativeSessionId,
+  }),
+  "session.configured": (state, payload) =>
+    change(state, payload.generation, (session) => ({
+      ...session,
+      ...pick(payload, ["model", "effort", "serviceTier"]),
+    })),
+  "session.exited": (state, payload) =>
+    over(
+      state,
+      payload.generation,
+      payload.kind === "graceful" ? { state: "exited" } : { state: "exited", error: exitFailure(payload) },
+    ),
+  "session.released": (state, { generation }) => over(state, generation, { state: "released" }),
+  "session.failed": (state, { generation, error }) => over(state, generation, { state: "failed", error }),
+};

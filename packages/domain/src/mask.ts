@@ -1,0 +1,2 @@
+/** Stands for a secret value in events (I16). */
+export const mask = "•••";
