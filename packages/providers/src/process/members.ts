@@ -37,7 +37,7 @@ export const treeMembers = (
   const members = closure(rows, byPid, evidence);
   const outer = ancestors(byPid, self);
   const inner = members.has(self) ? descendants(rows, self) : new Set<number>();
-  return rows.filter(({ pid }) => members.has(pid) && pid !== self && !outer.has(pid) && !inner.has(pid));
+  return rows.filter(({ pid }) => members.has(pid) && !outer.has(pid) && !inner.has(pid));
 };
 
 const closure = (
@@ -83,6 +83,7 @@ const ancestors = (byPid: ReadonlyMap<number, ProcessRow>, pid: number): Readonl
   return found;
 };
 
+/** A process and everything below it. */
 const descendants = (rows: ReadonlyArray<ProcessRow>, root: number): Set<number> => {
   const found = new Set([root]);
   for (let before = 0; before !== found.size;) {

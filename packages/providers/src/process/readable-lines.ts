@@ -27,7 +27,7 @@ export const linesOf = (readable: Readable, options?: { readonly maxLineBytes?: 
   readable.once("end", over);
   readable.once("close", over);
   // A pipe that breaks is a pipe that ended: how the process ended is told by its exit.
-  readable.once("error", over);
+  readable.on("error", over);
 
   /** The lines of the next chunk that completes any; none when there is nothing to read now. */
   const readNow = (): Array<Line> => {

@@ -49,7 +49,10 @@ export interface AgentOptions<E = never, R = never> {
   readonly marker: string;
   /** Longest line of stdout in bytes that is kept; default 64 MiB. */
   readonly maxLineBytes?: number;
-  /** How long leftovers and a closing scope's tree have between TERM and KILL; default 2 s. */
+  /**
+   * How long leftovers and a closing scope's tree have between TERM and KILL; default 2 s. The scope waits on Effect's
+   * clock: under a TestClock, give 0 to a process that ignores TERM.
+   */
   readonly termGrace?: Duration.Input;
   /** Runs once, before the caller gets the handle: the place to store the identity. If it fails, the tree is ended. */
   readonly onSpawned?: (identity: AgentIdentity) => Effect.Effect<void, E, R>;
@@ -87,10 +90,7 @@ export interface AgentHandle extends LineInput {
 export const spawnAgent = Effect.fn("process.spawnAgent")(function* <E = never, R = never>(
   options: AgentOptions<E, R>,
 ): Effect.fn.Return<AgentHandle, SpawnError | E, R | Scope.Scope> {
-  const supervised = yield* Effect.acquireRelease(
-    Effect.map(start(options), (child) => supervise(child, options)),
-    (it) => it.release,
-  );
+  const supervised = yield* Effect.acquireRelease(start(options), (it) => it.release);
   if (options.onSpawned !== undefined) {
     yield* Effect.onError(options.onSpawned(supervised.handle.identity), () => supervised.handle.end());
   }
@@ -106,7 +106,15 @@ interface StartedChild {
   readonly identity: AgentIdentity;
 }
 
-const start = (options: AgentOptions<unknown, unknown>): Effect.Effect<StartedChild, SpawnError> =>
+interface Supervised {
+  readonly handle: AgentHandle;
+  readonly release: Effect.Effect<void>;
+}
+
+/**
+ * Spawns and takes charge in one turn of the event loop: a later one may find the child reaped and its output discarded.
+ */
+const start = (options: AgentOptions<unknown, unknown>): Effect.Effect<Supervised, SpawnError> =>
   Effect.callback((resume) => {
     const { command, args, cwd, marker } = options;
     const env = childEnvironment({
@@ -139,13 +147,14 @@ const start = (options: AgentOptions<unknown, unknown>): Effect.Effect<StartedCh
       child.on("error", () => {});
       const known = identity(pid) ?? { pid, startTime: "", bootId: bootId() };
       const { stdin, stdout, stderr } = child;
-      resume(Effect.succeed({ child, stdin, stdout, stderr, identity: { ...known, marker } }));
+      const started = { child, stdin, stdout, stderr, identity: { ...known, marker } };
+      resume(Effect.succeed(supervise(started, options)));
     } catch (cause) {
       resume(Effect.fail(spawnError(attempt, cause)));
     }
   });
 
-const supervise = (started: StartedChild, options: AgentOptions<unknown, unknown>) => {
+const supervise = (started: StartedChild, options: AgentOptions<unknown, unknown>): Supervised => {
   const { child, stdin, stdout, stderr } = started;
   const { marker, ...root } = started.identity;
   const tail = new TextTail();
@@ -176,8 +185,8 @@ const supervise = (started: StartedChild, options: AgentOptions<unknown, unknown
 
   const endAll = Effect.fnUntraced(function* (grace?: Duration.Input) {
     const report = yield* end({ justExited: false }, grace);
-    if (cleanup !== undefined) yield* Fiber.await(cleanup);
     if (!report.left.some((row) => row.pid === root.pid)) yield* Deferred.await(exited);
+    if (cleanup !== undefined) yield* Fiber.await(cleanup);
     return report;
   });
 

@@ -8,6 +8,7 @@ import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect";
 import {
   type AgentHandle,
   type AgentOptions,
+  endTree,
   isAlive,
   OversizeLine,
   type SpawnError,
@@ -118,6 +119,23 @@ describe("a supervised process", () => {
       const handle = yield* spawnChild("exit", { code: 1, stderr: [base64("€".repeat(3000))] });
       // 4096 bytes hold 1365 characters of three bytes, and one byte of another.
       expect((yield* handle.exit).stderrTail).toBe("€".repeat(1365));
+    }),
+  );
+
+  it.live("keeps what comes on stderr right after the exit, and does not wait for a leftover that holds it", () =>
+    Effect.gen(function* () {
+      const shell = { ...childOptions("none"), command: "/bin/sh", termGrace: 100 };
+      const late = yield* spawnAgent({ ...shell, args: ["-c", "trap '' TERM; (sleep 0.05; echo late >&2) & exit 4"] });
+      expect(yield* late.exit).toEqual({ exitCode: 4, stderrTail: "late\n" });
+      const held = yield* spawnAgent({
+        ...shell,
+        termGrace: "1 hour",
+        marker: newMarker(),
+        args: ["-c", "trap '' TERM; (while :; do sleep 1; done) & exit 5"],
+      });
+      expect(yield* held.exit).toEqual({ exitCode: 5, stderrTail: "" });
+      expect((yield* held.observe).length).toBeGreaterThan(0);
+      expect((yield* endTree({ marker: held.identity.marker }, { termGrace: 0 })).left).toEqual([]);
     }),
   );
 

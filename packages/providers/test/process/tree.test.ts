@@ -1,4 +1,7 @@
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 
 import { afterAll, afterEach, describe, expect, it } from "@effect/vitest";
 import { Effect, Exit, Fiber, Scope, Stream } from "effect";
@@ -12,8 +15,11 @@ import {
   identity,
   isAlive,
   type ProcessIdentity,
+  snapshot,
 } from "../../src/process/index.ts";
 import { childOptions, leftovers, newMarker, nextLine, runs, spawnChild } from "./children.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tributary-tree-"));
 
 /** Processes that a test starts itself, to be ended whatever happens. */
 const strangers: Array<ReturnType<typeof spawn>> = [];
@@ -22,6 +28,7 @@ afterEach(() => {
   for (const stranger of strangers.splice(0)) stranger.kill("SIGKILL");
 });
 afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
   expect(await Effect.runPromise(leftovers)).toEqual([]);
 });
 
@@ -88,6 +95,20 @@ describe("endTree", () => {
       const shellsFound = report.found.filter((row) => row.command === "sh");
       expect(shellsFound.length).toBeGreaterThan(shells.length);
       expect(report.left).toEqual([]);
+    }),
+  );
+
+  it.live("misses no process that is born while it looks", () =>
+    Effect.gen(function* () {
+      const program = join(folder, `leaf-${process.pid}`);
+      symlinkSync("/bin/sleep", program);
+      const handle = yield* spawnChild("breeder", { program, count: 500 });
+      yield* nextLine(handle);
+      const report = yield* endTree(targetOf(handle), { termGrace: 0 });
+      const missed = (yield* snapshot).filter((row) => row.command === basename(program) && !row.zombie);
+      for (const { pid } of missed) process.kill(pid, "SIGKILL");
+      expect(missed).toEqual([]);
+      expect(report.found.length).toBeGreaterThan(10);
     }),
   );
 
