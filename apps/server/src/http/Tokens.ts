@@ -1,0 +1,37 @@
+/** Who a token stands for. One token for now, the owner's; it may do everything. */
+import type { AccessScope } from "@tributary/contracts/api";
+import { Context, Effect, Layer } from "effect";
+import { ensureToken, tokenFile, tokenVerifier } from "../config/token.ts";
+import type { TokenError } from "../config/token.ts";
+
+export interface TokenHolder {
+  /** Becomes the id of the acting client in events and receipts. */
+  readonly id: string;
+  readonly scopes: ReadonlyArray<AccessScope>;
+}
+
+export class Tokens extends Context.Service<
+  Tokens,
+  {
+    readonly verify: (token: string) => TokenHolder | undefined;
+    /** Where a person finds a token; part of what a refused caller is told. */
+    readonly hint: string;
+  }
+>()("tributary/server/Tokens") {
+  static readonly layer = (dir: string): Layer.Layer<Tokens, TokenError> =>
+    Layer.effect(
+      Tokens,
+      Effect.map(ensureToken(dir), (token) => {
+        const matches = tokenVerifier(token);
+        return {
+          verify: (sent) => (matches(sent) ? owner : undefined),
+          hint: `the token is in ${tokenFile(dir)}`,
+        };
+      }),
+    );
+
+  /** For a caller inside this process: whatever it sends. */
+  static readonly layerOwner: Layer.Layer<Tokens> = Layer.succeed(Tokens, { verify: () => owner, hint: "" });
+}
+
+export const owner: TokenHolder = { id: "owner", scopes: ["observe", "answer", "operate", "diagnose", "admin"] };

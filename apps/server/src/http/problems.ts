@@ -1,0 +1,139 @@
+/** From whatever went wrong to a problem that says what to do next. */
+import type { Rejection } from "@tributary/contracts";
+import {
+  BadRequest,
+  CommandRejected,
+  Internal,
+  MethodNotAllowed,
+  NotFound,
+  PayloadTooLarge,
+  Unavailable,
+} from "@tributary/contracts/api";
+import type { StoreError } from "@tributary/store";
+import { Cause, Effect, SchemaIssue } from "effect";
+import { HttpServerError, HttpServerRespondable, HttpServerResponse } from "effect/http";
+import { HttpApiError } from "effect/http-api";
+import { maxBodyBytes } from "./limits.ts";
+import { methodsOf } from "./route-table.ts";
+
+/** A refused command. Codes that a client can do nothing about but read are still told by code, never by text. */
+export const rejected = (commandId: string, rejection: Rejection): CommandRejected => {
+  const { code, message, userAction, resend, retryAt, details } = rejection;
+  return new CommandRejected({
+    code,
+    detail: message,
+    userAction,
+    resend,
+    commandId,
+    ...(retryAt === undefined ? {} : { retryAt }),
+    ...(details === undefined ? {} : { details }),
+  });
+};
+
+/** Nothing was committed for any of these. `fault` and `corrupt` do not pass by waiting. */
+export const storeProblem = (error: StoreError): Unavailable | Internal => {
+  switch (error.reason) {
+    case "full":
+      return new Unavailable({
+        detail: `${error.message} Free disk space, then send the same again.`,
+        userAction: "retry",
+      });
+    case "closed":
+      return new Unavailable({
+        detail: "The server is stopping; send the same again to its successor.",
+        userAction: "wait",
+      });
+    case "locked":
+    case "io":
+      return new Unavailable({ detail: error.message, userAction: "retry" });
+    case "corrupt":
+    case "fault":
+      return new Internal({ detail: `${error.message} \`tributary doctor\` says more.`, userAction: "none" });
+  }
+};
+
+export const notFound = (what: string): NotFound => new NotFound({ detail: what, userAction: "none" });
+
+export const badRequest = (detail: string, path: ReadonlyArray<string | number> = []): BadRequest =>
+  new BadRequest({
+    detail,
+    userAction: "none",
+    ...(path.length === 0 ? {} : { errors: [{ path, message: detail }] }),
+  });
+
+export const tooLarge = (): PayloadTooLarge =>
+  new PayloadTooLarge({
+    detail: `A body may have ${maxBodyBytes} bytes (GET /limits).`,
+    userAction: "shorten",
+  });
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1();
+const segment = (part: PropertyKey | { readonly key: PropertyKey }): string | number => {
+  const key = typeof part === "object" ? part.key : part;
+  return typeof key === "number" ? key : String(key);
+};
+
+/** A request that does not fit the schema of its endpoint: each mistake with its path, the first in words. */
+export const malformed = (error: HttpApiError.HttpApiSchemaError): BadRequest => {
+  const slot = error.kind.toLowerCase();
+  const errors = formatIssues(error.cause.issue).issues.map((issue) => ({
+    path: [slot, ...(issue.path ?? []).map(segment)],
+    message: issue.message,
+  }));
+  const first = errors[0];
+  return new BadRequest({
+    detail: first === undefined ? `The ${slot} is not well formed.` : `${first.path.join(".")}: ${first.message}`,
+    userAction: "none",
+    errors,
+  });
+};
+
+const isBodyTooLarge = (error: unknown): boolean =>
+  HttpServerError.isHttpServerError(error) &&
+  error.reason._tag === "RequestParseError" &&
+  error.reason.reason === "BodyTooLarge";
+
+const unknownRoute = (method: string, path: string) => {
+  const methods = methodsOf(path);
+  return methods.length === 0
+    ? Effect.succeed(notFound(`There is no ${path}; /openapi.json lists every route.`)).pipe(
+        Effect.flatMap(HttpServerRespondable.toResponse),
+      )
+    : HttpServerRespondable.toResponse(
+        new MethodNotAllowed({
+          detail: `${path} takes ${methods.join(", ")}, not ${method}.`,
+          userAction: "none",
+        }),
+      ).pipe(Effect.map(HttpServerResponse.setHeader("allow", methods.join(", "))));
+};
+
+/** The answer for a handler that failed with something its endpoint does not declare, or died. */
+export const problemResponse = (
+  cause: Cause.Cause<unknown>,
+  request: { readonly method: string; readonly path: string },
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const error = Cause.squash(cause);
+  if (HttpServerResponse.isHttpServerResponse(error)) return Effect.succeed(error);
+  if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders")
+    return HttpServerRespondable.toResponse(malformed(error));
+  if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound")
+    return unknownRoute(request.method, request.path);
+  if (isBodyTooLarge(error)) return HttpServerRespondable.toResponse(tooLarge());
+  if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError")
+    return HttpServerRespondable.toResponse(badRequest("The body could not be read; send it again.", ["payload"]));
+  if (
+    HttpServerRespondable.isRespondable(error) &&
+    !HttpServerError.isHttpServerError(error) &&
+    !HttpApiError.HttpApiSchemaError.is(error)
+  )
+    return HttpServerRespondable.toResponse(error);
+  return Effect.andThen(
+    Effect.logError(`${request.method} ${request.path} failed`, cause),
+    HttpServerRespondable.toResponse(
+      new Internal({
+        detail: "Tributary failed in this request; its log says more. Nothing else is affected.",
+        userAction: "none",
+      }),
+    ),
+  );
+};
