@@ -9,7 +9,7 @@ import { Effect, type Scope, Stream } from "effect";
 import {
   type AgentHandle,
   type AgentOptions,
-  findSurvivors,
+  endTree,
   type ProcessTableError,
   snapshot,
   type SpawnError,
@@ -51,11 +51,11 @@ export const nextLine = (handle: AgentHandle): Effect.Effect<string> =>
     }),
   );
 
-/** Every process that a test of this file started and that still runs. */
+/** Every process that a test of this file started and that still runs; none does any more afterwards. */
 export const leftovers = Effect.suspend(() =>
   Effect.map(
-    Effect.forEach([...markers], (marker) => findSurvivors({ marker })),
-    (rows) => rows.flat(),
+    Effect.forEach([...markers], (marker) => endTree({ marker }, { termGrace: 0 })),
+    (reports) => reports.flatMap((report) => report.found),
   ),
 );
 
