@@ -1,1 +1,2 @@
-export {}
+export * from "./process/index.ts";
+export { loadAdapter, runtimes } from "./registry.ts";
