@@ -1,0 +1,46 @@
+/** Requests by state, of one thread or of all. */
+import type { RequestState, RequestRow } from "@tributary/contracts";
+import { numberOf } from "../cells.ts";
+import type { Reader } from "./reader.ts";
+import { requestColumns, requestRow } from "./rows.ts";
+
+export interface RequestQuery {
+  readonly state: RequestState;
+  readonly threadId?: string;
+  /** Position to go on from. */
+  readonly after?: number;
+  readonly limit: number;
+}
+
+export interface RequestList {
+  /** In the order in which they were asked. Those of deleted threads are left out, so there may be fewer than asked for. */
+  readonly requests: ReadonlyArray<RequestRow>;
+  /** To go on from, when there may be more. */
+  readonly after: number | undefined;
+}
+
+export const requests = (reader: Reader, query: RequestQuery): RequestList => {
+  const after = query.after ?? 0;
+  const columns = `${requestColumns}, (SELECT t.deleted FROM {threads} AS t WHERE t.thread_id = r.thread_id) AS deleted`;
+  const rows =
+    query.threadId === undefined
+      ? reader.all(
+          `SELECT ${columns} FROM {requests} AS r WHERE r.state = ? AND r.position > ? ORDER BY r.position LIMIT ?`,
+          query.state,
+          after,
+          query.limit,
+        )
+      : reader.all(
+          `SELECT ${columns} FROM {requests} AS r WHERE r.thread_id = ? AND r.state = ? AND r.position > ?
+            ORDER BY r.position LIMIT ?`,
+          query.threadId,
+          query.state,
+          after,
+          query.limit,
+        );
+  const last = rows.at(-1);
+  return {
+    requests: rows.filter((row) => row["deleted"] === 0).map(requestRow),
+    after: rows.length === query.limit && last !== undefined ? numberOf(last, "position") : undefined,
+  };
+};
