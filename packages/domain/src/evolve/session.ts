@@ -8,14 +8,10 @@ import type { Evolvers } from "./types.ts";
 const change = (state: ThreadState, generation: number, next: (session: SessionState) => SessionState): ThreadState =>
   state.session?.generation === generation ? { ...state, session: next(state.session) } : state;
 
-/** Over: nothing is left to stop, and what it could do is not known of the next one. */
-const over = (
-  state: ThreadState,
-  generation: number,
-  next: Pick<SessionState, "state" | "error">,
-): ThreadState =>
+/** Over: nothing is left to stop. Its capabilities stay: what it refused, the next one will refuse. */
+const over = (state: ThreadState, generation: number, next: Pick<SessionState, "state" | "error">): ThreadState =>
   state.session?.generation === generation
-    ? { ...without(state, "interrupt"), session: { ...without(state.session, "capabilities"), ...next } }
+    ? { ...without(state, "interrupt"), session: { ...state.session, ...next } }
     : state;
 
 export const sessionEvolvers: Evolvers<Extract<DomainEventType, `session.${string}`>> = {
@@ -39,7 +35,10 @@ export const sessionEvolvers: Evolvers<Extract<DomainEventType, `session.${strin
     over(
       state,
       payload.generation,
-      payload.kind === "graceful" ? { state: "exited" } : { state: "exited", error: exitFailure(payload) },
+      // An end that nobody saw says nothing about the runtime.
+      payload.kind === "graceful" || payload.settledBy === "system"
+        ? { state: "exited" }
+        : { state: "exited", error: exitFailure(payload) },
     ),
   "session.released": (state, { generation }) => over(state, generation, { state: "released" }),
   "session.failed": (state, { generation, error }) => over(state, generation, { state: "failed", error }),
