@@ -1,1 +1,23 @@
-export * from "./ports.ts"
+export { StoreConnections, type Connections } from "./connections.ts";
+export { EventLog, type LogEvent } from "./events/EventLog.ts";
+export { isKnown, tombstone } from "./events/rows.ts";
+export { Signals, type CommitListener, type Signal } from "./events/Signals.ts";
+export { identityOf, isAlive } from "./folder/identity.ts";
+export { pathsOf, type Paths } from "./folder/folder.ts";
+export { readLock, type LockOwner } from "./folder/lock.ts";
+export { Journal, type JournalEntry, type JournalRecord } from "./journal/Journal.ts";
+export type { Pruned, PruneOptions } from "./journal/prune.ts";
+export { Processes, type SpawnedProcess } from "./Processes.ts";
+export { Projection, type Projector, type RowChange, type TableSpec } from "./projection/Projector.ts";
+export type { Difference } from "./projection/rebuild.ts";
+export { RowReader } from "./projection/RowReader.ts";
+export { ReadMarkers } from "./ReadMarkers.ts";
+export { Refusals, type StoredRefusal } from "./Refusals.ts";
+export { Connection, type Cell, type Synchronous } from "./sqlite/Connection.ts";
+export * as SqliteClient from "./sqlite/SqliteClient.ts";
+export { Store, type FolderOptions, type StoreOptions, type StoreServices } from "./Store.ts";
+export { StoreError, type StoreErrorReason } from "./StoreError.ts";
+export { fingerprint } from "./writer/canonical.ts";
+export type { Checkpoint, ReadMarker } from "./writer/Committed.ts";
+export type { Domain } from "./writer/Domain.ts";
+export { Writer, type Origins, type StepTx } from "./writer/Writer.ts";
