@@ -4,7 +4,7 @@ import { compact, stringOf } from "./cells.ts";
 import { inputColumns, inputView } from "./queries/inputs.ts";
 import { plan } from "./queries/items.ts";
 import type { Reader } from "./queries/reader.ts";
-import { entryColumns, entryOf, pendingRows } from "./queries/rows.ts";
+import { completeRows, entryColumns, entryOf, pendingRows } from "./queries/rows.ts";
 import { noExtras, shell, type ShellExtras } from "./queries/shells.ts";
 import { turnColumns, turnView } from "./queries/turns.ts";
 
@@ -87,5 +87,5 @@ const rowsOf = (reader: Reader, threadId: string): ReadonlyArray<TimelineRow> =>
       threadId,
     )
     .map(entryOf);
-  return pendingRows(reader, threadId, entries).map((row) => row.complete());
+  return completeRows(reader, threadId, pendingRows(reader, threadId, entries));
 };

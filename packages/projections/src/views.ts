@@ -60,7 +60,7 @@ export class Views extends Context.Service<
     readonly shell: (threadId: string) => Effect.Effect<ThreadShell | undefined, StoreError>;
     /**
      * The newest whole turns, or those before or after a cursor (`before` counts if both are given). At most `maxBytes`
-     * of rows as JSON (256 KiB unless said), `maxTurns` (20) and 400 rows; a larger turn is paged inside, a larger text
+     * of rows as JSON (128 KiB unless said), `maxTurns` (20) and 400 rows; a larger turn is paged inside, a larger text
      * is cut (`length` is the whole), and of a larger activity fields are left out and named in its `cut`.
      */
     readonly threadPage: (query: {

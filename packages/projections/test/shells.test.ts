@@ -107,6 +107,23 @@ describe("a shell", () => {
     expect(found.phase?.kind).toBe(kind);
   });
 
+  it("does not take a turn for one that is being stopped because an earlier one was", () => {
+    const found = shellAfter((history) => {
+      openSession(history, "T");
+      beginTurn(history, "T", "in1", "t1");
+      history.add("T", "interrupt.requested", { turnId: "t1", generation: 1 });
+      endTurn(history, "T", "in1", "t1", { state: "interrupted" });
+      beginTurn(history, "T", "in2", "t2");
+    });
+    expect(found.phase?.kind).toBe("working");
+    const aimed = shellAfter((history) => {
+      openSession(history, "T");
+      history.add("T", "interrupt.requested", { inputId: "in1", generation: 1 });
+      beginTurn(history, "T", "in1", "t1");
+    });
+    expect(aimed.phase?.kind).toBe("interrupting");
+  });
+
   it("waits for a person while a blocking request is pending, and no longer than that", () => {
     const ask = (history: History): void => {
       openSession(history, "T");
@@ -162,7 +179,7 @@ describe("a shell", () => {
       history.add("T", "input.unconfirmed", { inputId: "b", reason: "host_restart" });
       history.add("T", "queue.held", { reason: "lost" });
     });
-    expect(queued).toMatchObject({ status: { value: "idle" }, queued: 1, unconfirmed: 1, queueHeld: "lost" });
+    expect(queued).toMatchObject({ status: { value: "error" }, queued: 1, unconfirmed: 1, queueHeld: "lost" });
     const next = shellAfter((history) => {
       fail(history);
       beginTurn(history, "T", "in2", "t2");
@@ -186,6 +203,11 @@ describe("a shell", () => {
       history.add("T", "session.exited", crash);
     });
     expect(idle.session?.lastError?.message).toContain("exit code 3");
+    const unseen = shellAfter((history) => {
+      openSession(history, "T");
+      history.add("T", "session.exited", { ...crash, kind: "killed", settledBy: "system" });
+    });
+    expect(unseen.session).not.toHaveProperty("lastError");
     const reopened = shellAfter((history) => {
       openSession(history, "T");
       history.add("T", "session.exited", crash);

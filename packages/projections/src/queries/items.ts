@@ -3,7 +3,7 @@ import type { TimelineRow } from "@tributary/contracts";
 import { numberOf, optString, stringOf } from "../cells.ts";
 import type { TimelineKind } from "../tables/timeline.ts";
 import type { Reader } from "./reader.ts";
-import { entryColumns, entryOf, pendingRows } from "./rows.ts";
+import { completeRows, entryColumns, entryOf, pendingRows } from "./rows.ts";
 
 type MessageRow = Extract<TimelineRow, { readonly kind: "message" }>;
 type ReasoningRow = Extract<TimelineRow, { readonly kind: "reasoning" }>;
@@ -55,7 +55,9 @@ const rowOf = (reader: Reader, threadId: string, kind: TimelineKind, rowId: stri
     kind,
     rowId,
   );
-  return row === undefined ? undefined : pendingRows(reader, threadId, [entryOf(row)])[0]?.complete();
+  return row === undefined
+    ? undefined
+    : completeRows(reader, threadId, pendingRows(reader, threadId, [entryOf(row)]))[0];
 };
 
 /** The root agent's current step list. */

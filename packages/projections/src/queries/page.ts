@@ -7,7 +7,7 @@ import type { TimelineRow } from "@tributary/contracts";
 import { numberOf } from "../cells.ts";
 import { fitted, sizeOf } from "./fit.ts";
 import type { Reader } from "./reader.ts";
-import { entryColumns, entryOf, pendingRows, type Entry } from "./rows.ts";
+import { completeRows, entryColumns, entryOf, pendingRows, type Entry, type Pending } from "./rows.ts";
 
 export interface PageLimits {
   /** Of the rows as JSON in UTF-8. One row is given even when it alone is larger and cannot be cut. */
@@ -15,7 +15,7 @@ export interface PageLimits {
   readonly maxTurns: number;
 }
 
-export const defaultPageLimits: PageLimits = { maxBytes: 262_144, maxTurns: 20 };
+export const defaultPageLimits: PageLimits = { maxBytes: 131_072, maxTurns: 20 };
 
 /** Rows of one page at most, so that a thread of tiny rows does not make one page slow. */
 const maxRows = 400;
@@ -64,23 +64,36 @@ const collect = (reader: Reader, threadId: string, from: PageFrom, limits: PageL
   const cut = (): ReadonlyArray<TimelineRow> => (whole > 0 ? rows.slice(0, whole) : rows);
 
   for (const batch of batches(reader, threadId, from, () => expected(rows.length, bytes, limits.maxBytes))) {
-    for (const { entry, weight, complete } of pendingRows(reader, threadId, batch)) {
-      if (entry.turnId !== undefined && !turns.has(entry.turnId)) {
+    const pending = pendingRows(reader, threadId, batch);
+    const fitting = pending.slice(0, fittingCount(pending, limits.maxBytes - bytes));
+    const completed = completeRows(reader, threadId, fitting);
+    for (const [index, each] of pending.entries()) {
+      const { turnId } = each.entry;
+      if (turnId !== undefined && !turns.has(turnId)) {
         if (turns.size > 0) whole = rows.length;
         if (turns.size === limits.maxTurns) return rows;
-        turns.add(entry.turnId);
+        turns.add(turnId);
       }
       const room = limits.maxBytes - bytes;
-      const first = rows.length === 0;
-      if (!first && (weight > room || rows.length === maxRows)) return cut();
-      const row = first ? fitted(complete, weight, room) : complete();
+      const row = completed[index] ?? (rows.length === 0 ? fitted(reader, threadId, each, room) : undefined);
+      if (row === undefined || rows.length === maxRows) return cut();
       const size = sizeOf(row);
-      if (!first && size > room) return cut();
+      if (size > room) {
+        if (rows.length > 0) return cut();
+        return [fitted(reader, threadId, each, room) ?? row];
+      }
       rows.push(row);
       bytes += size;
     }
   }
   return rows;
+};
+
+/** How many of these rows may fit, by their weights: the texts of others are not read. */
+const fittingCount = (rows: ReadonlyArray<Pending>, room: number): number => {
+  let weight = 0;
+  const over = rows.findIndex((row) => (weight += row.weight) > room);
+  return over === -1 ? rows.length : over;
 };
 
 const firstBatch = 24;

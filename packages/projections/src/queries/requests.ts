@@ -2,7 +2,7 @@
 import type { RequestState, RequestRow } from "@tributary/contracts";
 import { numberOf } from "../cells.ts";
 import type { Reader } from "./reader.ts";
-import { requestColumns, requestRow } from "./rows.ts";
+import { requestColumns, requestRow } from "./row-sources.ts";
 
 export interface RequestQuery {
   readonly state: RequestState;

@@ -5,7 +5,7 @@
 import type { InputView, RequestKind, ThreadShell, TurnView } from "@tributary/contracts";
 import { compact, jsonOf, literalOf, numberOf, optNumber, optString, optText, stringOf, type Row } from "../cells.ts";
 import { groupBy, indexBy, keys, type Reader } from "./reader.ts";
-import { inputHead, messageHead } from "./texts.ts";
+import { textHead } from "./texts.ts";
 import { turnColumns, turnView } from "./turns.ts";
 
 type Preview = NonNullable<ThreadShell["preview"]>;
@@ -34,6 +34,8 @@ export interface ShellFacts {
   readonly runningTasks: (threadId: string) => number;
   /** The newest turn; at most this one runs. */
   readonly turn: (threadId: string) => TurnView | undefined;
+  /** What the newest turn began with. */
+  readonly turnInputs: (threadId: string) => ReadonlyArray<string>;
   readonly usage: (threadId: string) => UsageFold | undefined;
   readonly preview: (threadId: string) => Preview | undefined;
   readonly changes: (threadId: string) => Changes | undefined;
@@ -62,6 +64,7 @@ export const shellFacts = (reader: Reader, threadIds: ReadonlyArray<string>): Sh
     requests: (id) => (requests.get(id) ?? []).toSorted(byPosition).map(openRequest),
     runningTasks: (id) => numberOf(tasks.get(id) ?? { running: 0 }, "running"),
     turn: (id) => map(turns.get(id), turnView),
+    turnInputs: (id) => map(turns.get(id), (row) => jsonOf<ReadonlyArray<string>>(row, "input_ids")) ?? [],
     usage: (id) =>
       map((usage.get(id) ?? []).toSorted((a, b) => numberOf(b, "as_of") - numberOf(a, "as_of"))[0], usageFold),
     preview: (id) => map(spoken.get(id), (row) => preview(reader, id, row)),
@@ -98,7 +101,7 @@ const runningTasks = `SELECT k.value AS thread_id,
   (SELECT count(*) FROM {tasks} AS t WHERE t.thread_id = k.value AND t.status = 'in_progress') AS running
   FROM json_each(?1) AS k`;
 
-const newestTurns = `SELECT t.thread_id, ${turnColumns} FROM json_each(?1) AS k CROSS JOIN {turns} AS t
+const newestTurns = `SELECT t.thread_id, t.input_ids, ${turnColumns} FROM json_each(?1) AS k CROSS JOIN {turns} AS t
   WHERE t.thread_id = k.value AND t.position = (SELECT max(n.position) FROM {turns} AS n WHERE n.thread_id = k.value)`;
 
 const reportedUsage = `SELECT u.* FROM json_each(?1) AS k CROSS JOIN {usage} AS u
@@ -131,8 +134,8 @@ const previewUnits = 200;
 const preview = (reader: Reader, threadId: string, row: Row): Preview => {
   const id = stringOf(row, "row_id");
   return row["kind"] === "input"
-    ? { role: "user", text: inputHead(reader, threadId, id, previewUnits) }
-    : { role: "assistant", text: messageHead(reader, threadId, id, previewUnits) };
+    ? { role: "user", text: textHead(reader, threadId, "input", id, previewUnits) }
+    : { role: "assistant", text: textHead(reader, threadId, "message", id, previewUnits) };
 };
 
 const newestDiffs = `SELECT d.thread_id, d.turn_id, d.position, d.diff_files, d.diff_added, d.diff_removed

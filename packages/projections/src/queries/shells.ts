@@ -1,9 +1,9 @@
 /** Threads as lists show them. */
-import type { Failure, SessionView, ThreadShell } from "@tributary/contracts";
+import type { Failure, SessionView, ThreadShell, TurnView } from "@tributary/contracts";
 import { compact, literalOf, numberOf, optJson, optNumber, optString, optText, stringOf, type Row } from "../cells.ts";
 import { threadStatus } from "../status.ts";
 import type { Reader } from "./reader.ts";
-import { shellFacts, type OpenRequest, type OpenWork, type ShellFacts } from "./shell-facts.ts";
+import { shellFacts, type OpenRequest, type ShellFacts } from "./shell-facts.ts";
 
 /** What a shell shows that is in no event: read markers are no history, instances are configuration. */
 export interface ShellExtras {
@@ -92,11 +92,10 @@ const shellOf = (row: Row, facts: ShellFacts, extras: ShellExtras): ThreadShell 
   const status = threadStatus({
     archived,
     asked: asked !== undefined,
-    turnRunning: activeTurnId !== undefined,
+    turn,
     inputs,
     queueHeld: queueHeld !== undefined,
     session: optString(row, "session_state") as SessionView["state"] | undefined,
-    failed: optNumber(row, "failed_as_of") !== undefined,
   });
   return compact({
     threadId,
@@ -113,7 +112,7 @@ const shellOf = (row: Row, facts: ShellFacts, extras: ShellExtras): ThreadShell 
     textDelivery: literalOf<ThreadShell["textDelivery"]>(row, "text_delivery"),
     status: { value: status, asOf: numberOf(row, "status_as_of") },
     session,
-    phase: phaseOf(row, asked, turn?.state === "running" ? turn.startedAt : undefined, facts.work(threadId)),
+    phase: phaseOf(row, asked, turn, facts),
     activeTurnId,
     pendingRequests: requests.map(({ id, kind, title }) => compact({ id, kind, title })),
     queued: inputs.filter((input) => input.state === "queued").length,
@@ -150,9 +149,10 @@ const contextOf = (row: Row): ThreadShell["context"] => {
 const sessionOf = (row: Row, activeTurnId: string | undefined, asked: boolean): SessionView | undefined => {
   const state = optString(row, "session_state") as SessionView["state"] | undefined;
   if (state === undefined) return undefined;
-  const running = asked ? "waiting" : "running";
+  const working = activeTurnId === undefined ? state : "running";
+  const busy = asked ? "waiting" : working;
   return compact({
-    state: state === "ready" && activeTurnId !== undefined ? running : state,
+    state: state === "ready" ? busy : state,
     generation: numberOf(row, "generation"),
     nativeSessionId: optString(row, "native_session_id"),
     activeTurnId,
@@ -164,13 +164,21 @@ const sessionOf = (row: Row, activeTurnId: string | undefined, asked: boolean): 
 const phaseOf = (
   row: Row,
   asked: OpenRequest | undefined,
-  turnSince: string | undefined,
-  work: OpenWork | undefined,
+  turn: TurnView | undefined,
+  facts: ShellFacts,
 ): ThreadShell["phase"] => {
   if (row["session_state"] === "opening") return { kind: "opening", since: stringOf(row, "session_at") };
-  if (turnSince === undefined) return undefined;
-  const interruptAt = optString(row, "interrupt_at");
-  if (interruptAt !== undefined) return { kind: "interrupting", since: interruptAt };
+  if (turn?.state !== "running") return undefined;
+  const threadId = stringOf(row, "thread_id");
+  if (isStopping(row, turn.id, facts.turnInputs(threadId)))
+    return { kind: "interrupting", since: stringOf(row, "interrupt_at") };
   if (asked !== undefined) return compact({ kind: "waiting", title: asked.title, since: asked.at });
-  return work === undefined ? { kind: "working", since: turnSince } : compact({ ...work });
+  const work = facts.work(threadId);
+  return work === undefined ? { kind: "working", since: turn.startedAt } : compact({ ...work });
+};
+
+/** Whether what was last asked to stop is the turn, or an input that it began with. */
+const isStopping = (row: Row, turnId: string, inputIds: ReadonlyArray<string>): boolean => {
+  const input = optString(row, "interrupt_input");
+  return optString(row, "interrupt_turn") === turnId || (input !== undefined && inputIds.includes(input));
 };

@@ -1,89 +1,64 @@
-/** Texts from their pieces. */
-import { cellText, escapeWidth, stringOf } from "../cells.ts";
+/** Long texts, from the tables that keep them in pieces or in a large column. */
+import { cellText, escapeWidth, numberOf, stringOf, type Row } from "../cells.ts";
 import { headOf } from "../text-chunks.ts";
-import type { Reader } from "./reader.ts";
+import { keys, type Reader } from "./reader.ts";
 
-/** The whole text of a message. */
-export const messageText = (reader: Reader, threadId: string, messageId: string): string =>
-  joined(
-    reader.all(
-      "SELECT text FROM {message_chunks} WHERE thread_id = ? AND message_id = ? ORDER BY offset",
-      threadId,
-      messageId,
-    ),
-  );
+/** Where a row's long text is kept. `output` is what a command said before its tail. */
+export type TextSource = "message" | "reasoning" | "input" | "output";
 
-/** The whole text of a piece of reasoning. */
-export const reasoningText = (reader: Reader, threadId: string, reasoningId: string): string =>
-  joined(
-    reader.all(
-      "SELECT text FROM {reasoning_chunks} WHERE thread_id = ? AND reasoning_id = ? ORDER BY offset",
-      threadId,
-      reasoningId,
-    ),
-  );
+interface Source {
+  /** `?1` the thread, `?2` a JSON array of ids: pieces of all of them, in any order. */
+  readonly whole: string;
+  /** `?1` the thread, `?2` an id, `?3` code units, `?4` characters of a cell: the pieces that begin within them, in order. */
+  readonly head: string;
+}
 
-/** The beginning of a message: at most `units` code units, no pair split. Reads no more pieces than that takes. */
-export const messageHead = (reader: Reader, threadId: string, messageId: string, units: number): string =>
-  headOf(
-    joined(
-      reader.all(
-        "SELECT substr(text, 1, ?4) AS text FROM {message_chunks} WHERE thread_id = ?1 AND message_id = ?2 AND offset <= ?3 ORDER BY offset",
-        threadId,
-        messageId,
-        units,
-        cellWidth(units),
-      ),
-    ),
-    0,
-    units,
-  );
+const chunked = (table: string, id: string): Source => ({
+  whole: `SELECT c.${id} AS id, c.offset AS place, c.text FROM json_each(?2) AS k CROSS JOIN ${table} AS c
+    WHERE c.thread_id = ?1 AND c.${id} = k.value`,
+  head: `SELECT substr(text, 1, ?4) AS text FROM ${table} WHERE thread_id = ?1 AND ${id} = ?2 AND offset <= ?3 ORDER BY offset`,
+});
 
-/** The beginning of a piece of reasoning. */
-export const reasoningHead = (reader: Reader, threadId: string, reasoningId: string, units: number): string =>
-  headOf(
-    joined(
-      reader.all(
-        "SELECT substr(text, 1, ?4) AS text FROM {reasoning_chunks} WHERE thread_id = ?1 AND reasoning_id = ?2 AND offset <= ?3 ORDER BY offset",
-        threadId,
-        reasoningId,
-        units,
-        cellWidth(units),
-      ),
-    ),
-    0,
-    units,
-  );
-
-export const inputText = (reader: Reader, threadId: string, inputId: string): string =>
-  joined(reader.all("SELECT text FROM {inputs} WHERE thread_id = ? AND input_id = ?", threadId, inputId));
-
-/** The beginning of an input. */
-export const inputHead = (reader: Reader, threadId: string, inputId: string, units: number): string => {
-  const row = reader.get(
-    "SELECT substr(text, 1, ?3) AS text FROM {inputs} WHERE thread_id = ?1 AND input_id = ?2",
-    threadId,
-    inputId,
-    cellWidth(units),
-  );
-  return row === undefined ? "" : headOf(cellText(stringOf(row, "text")), 0, units);
+const sources: { readonly [S in Exclude<TextSource, "output">]: Source } = {
+  message: chunked("{message_chunks}", "message_id"),
+  reasoning: chunked("{reasoning_chunks}", "reasoning_id"),
+  input: {
+    whole: `SELECT i.input_id AS id, 0 AS place, i.text FROM json_each(?2) AS k CROSS JOIN {inputs} AS i
+      WHERE i.thread_id = ?1 AND i.input_id = k.value`,
+    head: "SELECT substr(text, 1, ?4) AS text FROM {inputs} WHERE thread_id = ?1 AND input_id = ?2 AND ?3 >= 0",
+  },
 };
 
-/** What a command said before its tail. */
-export const outputHead = (reader: Reader, threadId: string, activityId: string): string =>
-  joined(
-    reader.all(
-      "SELECT text FROM {activity_output} WHERE thread_id = ? AND activity_id = ? ORDER BY sequence",
-      threadId,
-      activityId,
-    ),
-  );
+const outputs = `SELECT c.activity_id AS id, c.sequence AS place, c.text FROM json_each(?2) AS k CROSS JOIN {activity_output} AS c
+  WHERE c.thread_id = ?1 AND c.activity_id = k.value`;
 
-/** Characters of a cell that hold at least `units` code units and one more: whether a pair would be split shows by it. */
-const cellWidth = (units: number): number => (units + 1) * escapeWidth;
-
-const joined = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>): string => {
-  const [only] = rows;
-  if (rows.length === 1 && typeof only?.["text"] === "string") return cellText(only["text"]);
-  return cellText(rows.map((row) => row["text"]).join(""));
+/** The whole texts of some rows, by id. */
+export const wholeTexts = (
+  reader: Reader,
+  threadId: string,
+  source: TextSource,
+  ids: ReadonlyArray<string>,
+): ReadonlyMap<string, string> => {
+  const sql = source === "output" ? outputs : sources[source].whole;
+  const pieces = Map.groupBy(reader.all(sql, threadId, keys(ids)), (row) => stringOf(row, "id"));
+  return new Map(Array.from(pieces, ([id, rows]) => [id, joined(rows.length === 1 ? rows : rows.toSorted(byPlace))]));
 };
+
+/**
+ * The beginning of a text: at most `units` code units, no surrogate pair split. Reads no more than that takes. A command's
+ * output is never cut so: its head is a window already.
+ */
+export const textHead = (
+  reader: Reader,
+  threadId: string,
+  source: Exclude<TextSource, "output">,
+  id: string,
+  units: number,
+): string =>
+  // One unit more than asked for: whether a pair would be split shows by it.
+  headOf(joined(reader.all(sources[source].head, threadId, id, units, (units + 1) * escapeWidth)), 0, units);
+
+const byPlace = (a: Row, b: Row): number => numberOf(a, "place") - numberOf(b, "place");
+
+const joined = (pieces: ReadonlyArray<Row>): string =>
+  cellText(pieces.map((piece) => stringOf(piece, "text")).join(""));

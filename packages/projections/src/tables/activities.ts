@@ -24,8 +24,8 @@ export const activities: Part = {
         ["settled_by", "TEXT"],
         ["at", "TEXT NOT NULL"],
         ["ended_at", "TEXT"],
-        // 1 once there is something in activity_output.
-        ["has_output", "INTEGER"],
+        // UTF-16 code units in activity_output.
+        ["head_length", "INTEGER NOT NULL"],
         ["output_omitted", "INTEGER"],
         ["output_size", "INTEGER"],
         ["changed_added", "INTEGER"],
@@ -74,6 +74,7 @@ export const activities: Part = {
           agent_path: JSON.stringify(payload.agentPath),
           generation: payload.generation,
           at: event.occurredAt,
+          head_length: payload.commandOutput?.append?.length ?? 0,
           ...fields(payload),
           status: payload.status ?? "in_progress",
         }),
@@ -82,14 +83,17 @@ export const activities: Part = {
     },
     "activity.updated": (event) => {
       const key = { thread_id: event.streamId, activity_id: event.payload.activityId };
-      return [patch("activities", key, fields(event.payload)), ...outputHead(key, event.sequence, event.payload)];
+      return [
+        patch("activities", key, fields(event.payload), headGrowth(event.payload)),
+        ...outputHead(key, event.sequence, event.payload),
+      ];
     },
     "activity.ended": (event) => {
       const { payload } = event;
       const key = { thread_id: event.streamId, activity_id: payload.activityId };
       const ended = { ...fields(payload), settled_by: payload.settledBy, ended_at: event.occurredAt };
       return [
-        patch("activities", key, ended),
+        patch("activities", key, ended, headGrowth(payload)),
         ...outputHead(key, event.sequence, payload),
         ...(payload.commandOutput === undefined ? [] : [join("activity_output", key)]),
       ];
@@ -114,12 +118,14 @@ const fields = (payload: Fields): Cells => {
     changed_added: stat?.added,
     changed_removed: stat?.removed,
     cut: jsonCell(payload.cut),
-    has_output: payload.commandOutput?.append === undefined ? undefined : 1,
     output_tail: payload.commandOutput?.tail === undefined ? undefined : textCell(payload.commandOutput.tail),
     output_omitted: payload.commandOutput?.omitted,
     output_size: payload.commandOutput?.size,
   };
 };
+
+const headGrowth = ({ commandOutput }: Fields): { readonly add?: { readonly head_length: number } } =>
+  commandOutput?.append === undefined ? {} : { add: { head_length: commandOutput.append.length } };
 
 const outputHead = (key: Row, sequence: number, { commandOutput }: Fields): ReadonlyArray<RowChange> =>
   commandOutput?.append === undefined ? [] : chunk("activity_output", { ...key, sequence }, commandOutput.append);

@@ -35,10 +35,10 @@ const table: TableSpec = {
     ["session_at", "TEXT"],
     ["native_session_id", "TEXT"],
     ["last_error", "TEXT"],
-    // The sequence of a failure that nothing followed yet.
-    ["failed_as_of", "INTEGER"],
-    // When somebody asked to stop what runs.
+    // What somebody last asked to stop, and when: it matters while a turn runs that it names, itself or by an input.
     ["interrupt_at", "TEXT"],
+    ["interrupt_turn", "TEXT"],
+    ["interrupt_input", "TEXT"],
     ["status_as_of", "INTEGER NOT NULL"],
     ["context_tokens", "INTEGER"],
     ["context_window", "INTEGER"],
@@ -122,9 +122,9 @@ const context = (tokens: number | undefined, window: number | undefined, sequenc
     ? {}
     : { context_tokens: tokens, context_window: window, context_as_of: sequence };
 
-/** A crash is a failure to tell; an end that was asked for is not. */
+/** An end that the runtime made itself is no failure; one that nobody saw says nothing about the runtime. */
 const exitFailure = (exit: DomainPayloads["session.exited"]): Failure | undefined =>
-  exit.kind === "crash"
+  exit.kind !== "graceful" && exit.settledBy !== "system"
     ? {
         class: "transport",
         message: exit.reason ?? `The runtime ended unexpectedly${exitCode(exit)}. Send a message to start it again.`,
@@ -145,7 +145,6 @@ const sets: { readonly [T in DomainEventType]?: (event: StoredEventOf<T>) => Cel
   "thread.unarchived": () => ({ archived: 0 }),
   "thread.deleted": () => ({ deleted: 1 }),
 
-  "input.queued": () => ({ failed_as_of: null }),
   "input.handed_over": row,
   "queue.held": ({ payload }) => ({ queue_held: payload.reason }),
   "queue.resumed": () => ({ queue_held: null }),
@@ -156,8 +155,6 @@ const sets: { readonly [T in DomainEventType]?: (event: StoredEventOf<T>) => Cel
     session_at: occurredAt,
     native_session_id: payload.resume ?? null,
     last_error: null,
-    failed_as_of: null,
-    interrupt_at: null,
   }),
   "session.started": ({ payload, sequence, occurredAt }) => ({
     generation: payload.generation,
@@ -167,29 +164,27 @@ const sets: { readonly [T in DomainEventType]?: (event: StoredEventOf<T>) => Cel
     ...models(payload, sequence),
   }),
   "session.configured": ({ payload, sequence }) => settings(payload, sequence),
-  "session.exited": ({ occurredAt }) => ({ session_state: "exited", session_at: occurredAt, interrupt_at: null }),
-  "session.released": ({ occurredAt }) => ({ session_state: "released", session_at: occurredAt, interrupt_at: null }),
-  "session.failed": ({ payload, sequence, occurredAt }) => ({
+  "session.exited": ({ occurredAt }) => ({ session_state: "exited", session_at: occurredAt }),
+  "session.released": ({ occurredAt }) => ({ session_state: "released", session_at: occurredAt }),
+  "session.failed": ({ payload, occurredAt }) => ({
     session_state: "failed",
     session_at: occurredAt,
-    interrupt_at: null,
     last_error: jsonCell(payload.error),
-    failed_as_of: sequence,
   }),
 
   "turn.started": ({ payload, sequence }) => ({
     ...models(payload, sequence),
     last_error: null,
-    failed_as_of: null,
-    interrupt_at: null,
   }),
   "turn.ended": ({ payload, sequence }) => ({
-    interrupt_at: null,
     ...(payload.error === undefined ? {} : { last_error: jsonCell(payload.error) }),
-    ...(payload.state === "failed" || payload.state === "lost" ? { failed_as_of: sequence } : {}),
     ...context(payload.usage?.contextTokens, payload.usage?.contextWindow, sequence),
   }),
-  "interrupt.requested": ({ occurredAt }) => ({ interrupt_at: occurredAt }),
+  "interrupt.requested": ({ payload, occurredAt }) => ({
+    interrupt_at: occurredAt,
+    interrupt_turn: payload.turnId ?? null,
+    interrupt_input: payload.inputId ?? null,
+  }),
 
   "message.appended": textRow,
   "reasoning.appended": textRow,
