@@ -1,2 +1,5 @@
 export * from "./process/index.ts";
-export { loadAdapter, runtimes } from "./registry.ts";
+export { findTranslator, loadAdapter, runtimes, translatorNames } from "./registry.ts";
+export { normalize, type NormalizedRecord, normalizeRecords, UnknownTranslator } from "./normalize.ts";
+export { RecordingError } from "./recording.ts";
+export type { NativeFrame, Translation, Translator } from "./translator.ts";

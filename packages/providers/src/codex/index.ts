@@ -1,0 +1,2 @@
+export { codexTranslator, translate } from "./translate.ts";
+export { initialState } from "./state.ts";
