@@ -1,7 +1,7 @@
-/** How long the newest page of a long thread takes, from a database file (design section 12). */
+/** How long the newest page of a long thread takes, from a store's folder (design section 12). */
 import { noExtras } from "../src/queries/shells.ts";
 import { threadPage } from "../src/queries/thread-page.ts";
-import { makeHarness } from "../test/harness.ts";
+import { openHarness } from "../test/harness.ts";
 import { longThread } from "./sample.ts";
 
 export interface NewestPageResult {
@@ -12,22 +12,21 @@ export interface NewestPageResult {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Events per second from log to rows, in groups of 256. */
-  readonly projected: number;
+  /** Events per second into the log and rows, 256 a group. */
+  readonly written: number;
 }
 
-/** Fills a new database at `path` with a thread of `events` events, then reads its newest page `pages` times. */
-export const benchNewestPage = (options: {
-  readonly path: string;
+/** Fills a new store in `dir` with a thread of `events` events, then reads its newest page `pages` times. */
+export const benchNewestPage = async (options: {
+  readonly dir: string;
   readonly events: number;
   readonly pages: number;
-}): NewestPageResult => {
-  const harness = makeHarness(options.path);
-  harness.database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+}): Promise<NewestPageResult> => {
+  const harness = await openHarness(options.dir);
   const events = longThread("T", options.events);
   const begun = performance.now();
-  for (let from = 0; from < events.length; from += 256) harness.apply(events.slice(from, from + 256));
-  const projected = (events.length / (performance.now() - begun)) * 1000;
+  await harness.apply(events);
+  const written = (events.length / (performance.now() - begun)) * 1000;
 
   const read = () => threadPage(harness.reader, { threadId: "T" }, noExtras);
   const page = read();
@@ -37,7 +36,7 @@ export const benchNewestPage = (options: {
     read();
     times.push(performance.now() - start);
   }
-  harness.database.close();
+  await harness.close();
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return {
@@ -47,6 +46,6 @@ export const benchNewestPage = (options: {
     bytes: Buffer.byteLength(JSON.stringify(page)),
     p50: at(0.5),
     p99: at(0.99),
-    projected,
+    written,
   };
 };

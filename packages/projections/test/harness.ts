@@ -1,127 +1,130 @@
-/** Projection rows in a database of their own: row changes written per group as the port says, and a `RowReader`. */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+/** A real store under the projector, into which tests put events as they are. */
 import type { StoredEvent } from "@tributary/contracts";
-import type { Cell, RowChange, TableSpec } from "@tributary/store";
+import {
+  Projection,
+  RowReader,
+  Store,
+  Writer,
+  type Cell,
+  type Difference,
+  type Domain,
+  type StoreError,
+  type StoreServices,
+} from "@tributary/store";
+import { Effect, Layer, ManagedRuntime } from "effect";
+import { onTestFinished } from "vitest";
 import { projector } from "../src/projector.ts";
 import type { Reader } from "../src/queries/reader.ts";
+import { instant } from "./history.ts";
+
+export type Rows = ReadonlyArray<Readonly<Record<string, Cell>>>;
 
 export interface Harness {
   readonly reader: Reader;
-  /** Projects the events and writes what they change as one group. */
-  readonly apply: (events: ReadonlyArray<StoredEvent>) => void;
+  /** Appends the events, whose sequences follow the log's, at most `size` in one group of the writer. */
+  readonly apply: (events: ReadonlyArray<StoredEvent>, size?: number) => Promise<void>;
   /** Every row of every table, for comparing whole projections. */
-  readonly dump: () => Record<string, ReadonlyArray<Record<string, Cell>>>;
-  /** The SQL of every statement that was read with, as SQLite gets it. */
-  readonly statements: () => ReadonlyArray<string>;
-  readonly database: DatabaseSync;
+  readonly dump: () => Readonly<Record<string, Rows>>;
+  /** Where a rebuild would come out differently. */
+  readonly diff: () => Promise<ReadonlyArray<Difference>>;
+  /** The SQL of every query that `reader` was asked, tables unnamed. */
+  readonly queries: ReadonlySet<string>;
+  /** Closes the store; otherwise the end of the test does. */
+  readonly close: () => Promise<void>;
 }
 
-const specs = new Map(projector.tables.map((spec) => [spec.name, spec]));
+/** What the fake decider takes for a command: it accepts what it is given. */
+interface Given {
+  readonly events: ReadonlyArray<StoredEvent>;
+}
 
-export const makeHarness = (path = ":memory:"): Harness => {
-  const database = new DatabaseSync(path);
-  for (const spec of projector.tables) database.exec(createTable(spec));
-  const prepared = new Map<string, StatementSync>();
-  const statement = (sql: string): StatementSync => {
-    let found = prepared.get(sql);
-    if (found === undefined) prepared.set(sql, (found = database.prepare(sql)));
-    return found;
-  };
-  const queries = new Map<string, string>();
-  const query = (sql: string): StatementSync => {
-    let real = queries.get(sql);
-    if (real === undefined) queries.set(sql, (real = sql.replaceAll(/\{(\w+)\}/g, "p_$1")));
-    return statement(real);
-  };
-  let sequence = 0;
+type State = ReturnType<Domain["evolveThread"]>;
+
+/** Decides nothing: commands are events, a state only counts them. The projector never sees a state. */
+const domain: Domain = {
+  decideInternal: (_, command) => ({ ok: true, events: (command as unknown as Given).events }),
+  evolveThread: (state, _, threadId) => ({ ...state, threadId, version: (state?.version ?? 0) + 1 }) as State,
+  decideThread: () => ({ ok: true, events: [] }),
+  decideProject: () => ({ ok: true, events: [] }),
+  evolveProject: (_, __, projectId) => ({ projectId, root: "", title: "", deleted: false, version: 1 }),
+  hasOpenWork: () => false,
+  closedBy: () => undefined,
+};
+
+/** The store's clock is the host's; times by sequence make rows comparable. */
+const timed = {
+  ...projector,
+  project: (event: StoredEvent) => projector.project({ ...event, occurredAt: instant(event.sequence) }),
+};
+
+const projection = Layer.succeed(Projection, timed);
+
+export const storeLayer = (dir?: string): Layer.Layer<StoreServices, StoreError> =>
+  (dir === undefined ? Store.layerMemory({ domain }) : Store.layer({ dir, domain, synchronous: "normal" })).pipe(
+    Layer.provide(projection),
+  );
+
+/** In memory unless a data folder is named. */
+export const openHarness = async (dir?: string): Promise<Harness> => {
+  const runtime = ManagedRuntime.make(storeLayer(dir));
+  const { writer, store, rows } = await runtime.runPromise(
+    Effect.all({ writer: Writer, store: Store, rows: RowReader }),
+  );
+  const queries = new Set<string>();
   const reader: Reader = {
-    all: (sql, ...parameters) => query(sql).all(...parameters) as Array<Record<string, Cell>>,
-    get: (sql, ...parameters) => query(sql).get(...parameters) as Record<string, Cell> | undefined,
-    snapshot: (read) => read(sequence),
+    all: (sql, ...parameters) => {
+      queries.add(sql);
+      return rows.all(sql, ...parameters);
+    },
+    get: (sql, ...parameters) => {
+      queries.add(sql);
+      return rows.get(sql, ...parameters);
+    },
+    snapshot: rows.snapshot,
   };
-
-  const put = (spec: TableSpec, row: Readonly<Record<string, Cell>>): void => {
-    const names = spec.columns.map(([name]) => name);
-    const unknown = Object.keys(row).filter((name) => !names.includes(name));
-    if (unknown.length > 0) throw new Error(`${spec.name} has no ${unknown.join(", ")}`);
-    statement(`INSERT OR REPLACE INTO p_${spec.name} (${list(names)}) VALUES (${names.map(() => "?").join()})`).run(
-      ...names.map((name) => row[name] ?? null),
+  const append = (events: ReadonlyArray<StoredEvent>) =>
+    Effect.forEach(
+      runsOf(events),
+      ([streamId, run]) =>
+        writer.step(streamId, (tx) =>
+          tx.decide({ events: run } as unknown as Parameters<typeof tx.decide>[0], {
+            actor: { kind: "system", id: "test" },
+          }),
+        ),
+      { concurrency: "unbounded", discard: true },
     );
-  };
-  const apply = (change: RowChange): void => {
-    const spec = specs.get(change.table);
-    if (spec === undefined) throw new Error(`no table ${change.table}`);
-    if (change.op === "put") return put(spec, change.row);
-    const key = Object.keys(change.key);
-    const values = Object.values(change.key);
-    if (change.op === "delete") {
-      statement(`DELETE FROM p_${spec.name} WHERE ${where(key)}`).run(...values);
-      return;
-    }
-    const order = spec.key[key.length];
-    if (change.op === "merge") {
-      if (order === undefined) throw new Error("merge takes a prefix of the key");
-      const rows = statement(`SELECT * FROM p_${spec.name} WHERE ${where(key)} ORDER BY "${order}"`).all(...values);
-      apply({ op: "delete", table: spec.name, key: change.key });
-      let last: Record<string, Cell> | undefined;
-      for (const row of rows as Array<Record<string, Cell>>) {
-        const joined = `${last?.[change.column] ?? ""}${row[change.column] ?? ""}`;
-        if (last === undefined || joined.length > change.limit) {
-          if (last !== undefined) put(spec, last);
-          last = { ...row };
-        } else last[change.column] = joined;
-      }
-      if (last !== undefined) put(spec, last);
-      return;
-    }
-    if (key.length !== spec.key.length) throw new Error(`patch of ${spec.name} without its whole key`);
-    const set = [
-      ...Object.entries(change.set ?? {}).map(([name, cell]) => [`"${name}" = ?`, cell] as const),
-      ...Object.entries(change.add ?? {}).map(([name, by]) => [`"${name}" = coalesce("${name}", 0) + ?`, by] as const),
-      ...Object.entries(change.setIfNull ?? {}).map(
-        ([name, cell]) => [`"${name}" = coalesce("${name}", ?)`, cell] as const,
-      ),
-    ];
-    if (set.length === 0) return;
-    statement(`UPDATE p_${spec.name} SET ${set.map(([sql]) => sql).join()} WHERE ${where(key)}`).run(
-      ...set.map(([, cell]) => cell),
-      ...values,
-    );
-  };
   return {
     reader,
-    database,
-    apply: (events) => {
-      database.exec("BEGIN");
-      for (const event of events) {
-        for (const change of projector.project(event)) apply(change);
-        sequence = event.sequence;
-      }
-      database.exec("COMMIT");
+    queries,
+    apply: async (events, size = 256) => {
+      for (let from = 0; from < events.length; from += size)
+        await runtime.runPromise(append(events.slice(from, from + size)));
+      const last = events.at(-1)?.sequence;
+      if (last !== undefined && writer.head() !== last) throw new Error(`log at ${writer.head()}, events at ${last}`);
     },
     dump: () =>
       Object.fromEntries(
-        [...specs.values()].map((spec) => [
-          spec.name,
-          statement(`SELECT * FROM p_${spec.name} ORDER BY ${list(spec.key)}`).all() as Array<Record<string, Cell>>,
-        ]),
+        projector.tables.map(({ name, key }) => [name, rows.all(`SELECT * FROM {${name}} ORDER BY ${key.join(", ")}`)]),
       ),
-    statements: () => [...queries.values()],
+    diff: () => runtime.runPromise(store.diff),
+    close: () => runtime.dispose(),
   };
 };
 
-const list = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}"`).join(", ");
-const where = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}" = ?`).join(" AND ");
+/** As `openHarness` in memory, closed with the test. */
+export const makeHarness = async (): Promise<Harness> => {
+  const harness = await openHarness();
+  onTestFinished(harness.close);
+  return harness;
+};
 
-const createTable = (spec: TableSpec): string => {
-  const columns = spec.columns.map(([name, definition]) => `"${name}" ${definition}`).join(", ");
-  const indexes = (spec.indexes ?? []).map(
-    (index) =>
-      `CREATE ${index.unique === true ? "UNIQUE " : ""}INDEX "${spec.name}_${index.name}" ON p_${spec.name} (${list(index.columns)})` +
-      (index.where === undefined ? "" : ` WHERE ${index.where}`),
-  );
-  return [
-    `CREATE TABLE p_${spec.name} (${columns}, PRIMARY KEY (${list(spec.key)}))${spec.withoutRowid === true ? " WITHOUT ROWID" : ""}`,
-    ...indexes,
-  ].join(";");
+/** Events in runs of one stream: each is one step of the writer. */
+const runsOf = (events: ReadonlyArray<StoredEvent>): ReadonlyArray<readonly [string, ReadonlyArray<StoredEvent>]> => {
+  const runs: Array<[string, Array<StoredEvent>]> = [];
+  for (const event of events) {
+    const last = runs.at(-1);
+    if (last?.[0] === event.streamId) last[1].push(event);
+    else runs.push([event.streamId, [event]]);
+  }
+  return runs;
 };

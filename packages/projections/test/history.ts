@@ -1,4 +1,4 @@
-/** Stored events for tests: numbered like a log, with a clock that ticks a second an event. */
+/** Stored events for tests: numbered like a log. */
 import { itemKey, messageId } from "@tributary/contracts";
 import type { AgentPath, DomainEventType, DomainPayloads, StoredEvent } from "@tributary/contracts";
 
@@ -7,6 +7,9 @@ export interface History {
   readonly add: <T extends DomainEventType>(streamId: string, type: T, payload: DomainPayloads[T]) => StoredEvent;
   readonly thread: (threadId: string, more?: Partial<DomainPayloads["thread.created"]>) => StoredEvent;
 }
+
+/** A second an event. */
+export const instant = (sequence: number): string => new Date(Date.UTC(2026, 0, 1) + sequence * 1000).toISOString();
 
 export const makeHistory = (first = 1): History => {
   const events: Array<StoredEvent> = [];
@@ -22,7 +25,7 @@ export const makeHistory = (first = 1): History => {
       version,
       eventId: `e${sequence}`,
       schemaVersion: 1,
-      occurredAt: new Date(Date.UTC(2026, 0, 1) + sequence * 1000).toISOString(),
+      occurredAt: instant(sequence),
       causationId: null,
       actor: { kind: "system", id: "test" },
       type,

@@ -14,7 +14,7 @@ const everything = (seed: number) => {
 };
 
 describe("the projector", () => {
-  it("declares tables whose rows are all under their thread or project", () => {
+  it("declares tables whose rows are all under their thread or project", async () => {
     expect(specs.size).toBe(projector.tables.length);
     for (const { name, key, columns } of projector.tables) {
       expect(["thread_id", "project_id"], `${name}`).toContain(key[0]);
@@ -25,7 +25,7 @@ describe("the projector", () => {
     }
   });
 
-  it("changes only declared columns, by whole keys or their prefixes", () => {
+  it("changes only declared columns, by whole keys or their prefixes", async () => {
     for (const event of everything(1))
       for (const change of projector.project(event)) {
         const spec = specs.get(change.table);
@@ -44,7 +44,7 @@ describe("the projector", () => {
       }
   });
 
-  it("is pure, and makes a handful of changes an event however long the thread is (I12)", () => {
+  it("is pure, and makes a handful of changes an event however long the thread is (I12)", async () => {
     const events = everything(2);
     const first = events.map((event) => projector.project(event));
     const again = events
@@ -56,7 +56,7 @@ describe("the projector", () => {
     expect(most).toBeLessThanOrEqual(6);
   });
 
-  it("changes nothing but the chunk, its message and its thread for a piece of text", () => {
+  it("changes nothing but the chunk, its message and its thread for a piece of text", async () => {
     const history = makeHistory();
     history.thread("T");
     say(history, "T", "t1", "i1", ["one", "two"], false);
@@ -69,7 +69,7 @@ describe("the projector", () => {
     ]);
   });
 
-  it("touches the thread's row with every event of the thread", () => {
+  it("touches the thread's row with every event of the thread", async () => {
     const types = Object.keys(domainPayloads) as Array<DomainEventType>;
     const seen = new Set<string>();
     for (let seed = 1; seed <= 5; seed++)
@@ -81,23 +81,23 @@ describe("the projector", () => {
     expect(types.filter((type) => seen.has(type)).length).toBeGreaterThan(20);
   });
 
-  it("leaves nothing of a purged thread, and all of the others", () => {
+  it("leaves nothing of a purged thread, and all of the others", async () => {
     const history = makeHistory();
     const random = seeded(3);
     const ids = randomHistory(history, random, 3, 40);
-    const harness = makeHarness();
-    harness.apply(history.events);
+    const harness = await makeHarness();
+    await harness.apply(history.events);
     const before = harness.dump();
     const gone = ids[1];
     if (gone === undefined) throw new Error("no thread");
-    harness.apply([history.add(gone, "thread.deleted", {}), history.add(gone, "thread.purged", {})]);
+    await harness.apply([history.add(gone, "thread.deleted", {}), history.add(gone, "thread.purged", {})]);
     const after = harness.dump();
     for (const [table, rows] of Object.entries(before)) {
       expect(after[table], `${table}`).toEqual(rows.filter((row) => row["thread_id"] !== gone));
     }
   });
 
-  it("leaves rows that do not exist alone", () => {
+  it("leaves rows that do not exist alone", async () => {
     const history = makeHistory();
     history.thread("T");
     history.add("T", "input.done", { inputId: "none" });
@@ -105,8 +105,8 @@ describe("the projector", () => {
     history.add("T", "message.completed", { messageId: "none", length: 0 });
     history.add("T", "turn.ended", { turnId: "none", state: "completed" });
     beginTurn(history, "other", "in1", "t1");
-    const harness = makeHarness();
-    harness.apply(history.events);
+    const harness = await makeHarness();
+    await harness.apply(history.events);
     const { activities, messages, threads } = harness.dump();
     expect([activities, messages]).toEqual([[], []]);
     expect(threads).toHaveLength(1);

@@ -10,12 +10,12 @@ import { turn, turnDiff } from "../src/queries/turns.ts";
 import { makeHarness, type Harness } from "./harness.ts";
 import { beginTurn, capabilities, endTurn, makeHistory, root, say, startActivity, type History } from "./history.ts";
 
-const after = (build: (history: History) => void): Harness => {
+const after = async (build: (history: History) => void): Promise<Harness> => {
   const history = makeHistory();
   history.thread("T");
   build(history);
-  const harness = makeHarness();
-  harness.apply(history.events);
+  const harness = await makeHarness();
+  await harness.apply(history.events);
   return harness;
 };
 
@@ -25,8 +25,8 @@ const rows = (harness: Harness): ReadonlyArray<TimelineRow> =>
 const said = { text: "hello", delivery: "auto", mode: "prompt", origin: { kind: "user" } } as const;
 
 describe("inputs", () => {
-  it("wait in the queue until they are handed over, and are messages from then on", () => {
-    const queued = after((history) => history.add("T", "input.queued", { inputId: "a", ...said }));
+  it("wait in the queue until they are handed over, and are messages from then on", async () => {
+    const queued = await after((history) => history.add("T", "input.queued", { inputId: "a", ...said }));
     expect(rows(queued)).toEqual([]);
     expect(inputs(queued.reader, "T")).toEqual([
       {
@@ -40,7 +40,7 @@ describe("inputs", () => {
       },
     ]);
 
-    const done = after((history) => {
+    const done = await after((history) => {
       history.add("T", "input.queued", { inputId: "a", ...said, attachments: [{ id: "f", name: "x.png" }] });
       history.add("T", "input.edited", { inputId: "a", text: "hello there" });
       history.add("T", "input.handed_over", { inputId: "a", generation: 1, mode: "prompt" });
@@ -68,9 +68,9 @@ describe("inputs", () => {
     expect(message(done.reader, "T", "a")?.text).toBe("hello there");
   });
 
-  it("keep their place when they are resubmitted, and forget why they had failed", () => {
+  it("keep their place when they are resubmitted, and forget why they had failed", async () => {
     const error = { class: "validation", message: "no", retryable: false } as const;
-    const harness = after((history) => {
+    const harness = await after((history) => {
       history.add("T", "input.queued", { inputId: "a", ...said });
       history.add("T", "input.handed_over", { inputId: "a", generation: 1, mode: "prompt" });
       history.add("T", "input.failed", { inputId: "a", error });
@@ -87,8 +87,8 @@ describe("inputs", () => {
     expect(view).not.toHaveProperty("error");
   });
 
-  it("that the runtime gave back are no messages; discarded ones that it may have read stay", () => {
-    const harness = after((history) => {
+  it("that the runtime gave back are no messages; discarded ones that it may have read stay", async () => {
+    const harness = await after((history) => {
       for (const inputId of ["a", "b"]) {
         history.add("T", "input.queued", { inputId, ...said });
         history.add("T", "input.handed_over", { inputId, generation: 1, mode: "prompt" });
@@ -104,9 +104,9 @@ describe("inputs", () => {
 });
 
 describe("messages", () => {
-  it("are the concatenation of their pieces, joined when they end (I4)", () => {
+  it("are the concatenation of their pieces, joined when they end (I4)", async () => {
     const pieces = ["one ", "two \ud83d", "\ude42", " three"];
-    const harness = after((history) => say(history, "T", "t1", "i1", pieces));
+    const harness = await after((history) => say(history, "T", "t1", "i1", pieces));
     expect(message(harness.reader, "T", "t1//i1#0")).toMatchObject({
       text: pieces.join(""),
       streaming: false,
@@ -115,9 +115,9 @@ describe("messages", () => {
     expect(harness.dump()["message_chunks"]).toHaveLength(1);
   });
 
-  it("stay in pieces of bounded size when they are huge", () => {
+  it("stay in pieces of bounded size when they are huge", async () => {
     const piece = "x".repeat(24_000);
-    const harness = after((history) =>
+    const harness = await after((history) =>
       say(
         history,
         "T",
@@ -132,8 +132,8 @@ describe("messages", () => {
     expect(message(harness.reader, "T", "t1//i1#0")?.text).toBe(piece.repeat(50));
   });
 
-  it("are replaced whole, go on after it, and take late text without reopening", () => {
-    const harness = after((history) => {
+  it("are replaced whole, go on after it, and take late text without reopening", async () => {
+    const harness = await after((history) => {
       const messageId = say(history, "T", "t1", "i1", ["wrong ", "text"], false);
       const text = "🙂".repeat(50_000);
       history.add("T", "message.replaced", { messageId, text });
@@ -148,8 +148,8 @@ describe("messages", () => {
     });
   });
 
-  it("that were retracted leave nothing", () => {
-    const harness = after((history) => {
+  it("that were retracted leave nothing", async () => {
+    const harness = await after((history) => {
       const messageId = say(history, "T", "t1", "i1", ["draft"], false);
       history.add("T", "message.retracted", { messageId, reason: "retried" });
     });
@@ -157,8 +157,8 @@ describe("messages", () => {
     expect([messages, message_chunks, timeline]).toEqual([[], [], []]);
   });
 
-  it("have reasoning beside them, marked as such", () => {
-    const harness = after((history) => {
+  it("have reasoning beside them, marked as such", async () => {
+    const harness = await after((history) => {
       const start = { turnId: "t1", agentPath: ["a"], itemId: "i", segment: 0, generation: 1 };
       history.add("T", "reasoning.appended", { reasoningId: "r", kind: "summary", offset: 0, text: "I ", start });
       history.add("T", "reasoning.appended", { reasoningId: "r", kind: "summary", offset: 2, text: "think" });
@@ -177,8 +177,8 @@ describe("messages", () => {
 });
 
 describe("activities and tasks", () => {
-  it("replace fields, append command output, and end once", () => {
-    const harness = after((history) => {
+  it("replace fields, append command output, and end once", async () => {
+    const harness = await after((history) => {
       const activityId = startActivity(history, "T", "t1", "i1", { title: "make", input: { command: "make" } });
       history.add("T", "activity.updated", { activityId, detail: "compiling", commandOutput: { append: "a\n" } });
       history.add("T", "activity.updated", { activityId, detail: "linking", commandOutput: { append: "b\n" } });
@@ -217,8 +217,8 @@ describe("activities and tasks", () => {
     expect(harness.dump()["activity_output"]).toHaveLength(1);
   });
 
-  it("are told apart by turn and agent: the same item id names the newest", () => {
-    const harness = after((history) => {
+  it("are told apart by turn and agent: the same item id names the newest", async () => {
+    const harness = await after((history) => {
       startActivity(history, "T", "t1", "i", { title: "old" });
       startActivity(history, "T", "t2", "i", { title: "new" });
     });
@@ -226,8 +226,8 @@ describe("activities and tasks", () => {
     expect(itemOutput(harness.reader, "T", "t1//i")?.activity.title).toBe("old");
   });
 
-  it("say who settled them", () => {
-    const harness = after((history) => {
+  it("say who settled them", async () => {
+    const harness = await after((history) => {
       const activityId = startActivity(history, "T", undefined, "i");
       history.add("T", "task.started", {
         taskId: "k",
@@ -278,8 +278,8 @@ describe("requests", () => {
   const by = { kind: "client", id: "phone" } as const;
   const answer = { optionId: "yes" } as const;
 
-  it("go from pending over answering to answered", () => {
-    const harness = after((history) => {
+  it("go from pending over answering to answered", async () => {
+    const harness = await after((history) => {
       open(history, "T", "q");
       history.add("T", "request.answering", { requestId: "q", answer, by });
       history.add("T", "request.answered", { requestId: "q", delivery: "confirmed" });
@@ -310,9 +310,9 @@ describe("requests", () => {
     ]);
   });
 
-  it("are pending again, with the failure, when nothing was written", () => {
+  it("are pending again, with the failure, when nothing was written", async () => {
     const error = { class: "transport", message: "pipe", retryable: true } as const;
-    const harness = after((history) => {
+    const harness = await after((history) => {
       open(history, "T", "q");
       history.add("T", "request.answering", { requestId: "q", answer, by });
       history.add("T", "request.delivery_failed", { requestId: "q", error });
@@ -323,8 +323,8 @@ describe("requests", () => {
     expect(row).not.toHaveProperty("by");
   });
 
-  it("are listed by state across threads, paged, without those of deleted threads", () => {
-    const harness = after((history) => {
+  it("are listed by state across threads, paged, without those of deleted threads", async () => {
+    const harness = await after((history) => {
       history.thread("U");
       history.thread("D");
       for (let n = 0; n < 5; n++) {
@@ -358,8 +358,8 @@ describe("requests", () => {
 });
 
 describe("turns, plans, notices, sessions, projects", () => {
-  it("keep a turn's end and its diff, whole or as a blob", () => {
-    const harness = after((history) => {
+  it("keep a turn's end and its diff, whole or as a blob", async () => {
+    const harness = await after((history) => {
       beginTurn(history, "T", "in1", "t1");
       history.add("T", "turn.diff_updated", { turnId: "t1", unifiedDiff: "+a\ud83d", size: 3 });
       beginTurn(history, "T", "in2", "t2");
@@ -382,8 +382,8 @@ describe("turns, plans, notices, sessions, projects", () => {
     expect(turnDiff(harness.reader, "T", "none")).toBeUndefined();
   });
 
-  it("show the root agent's steps, proposed plans and notices", () => {
-    const harness = after((history) => {
+  it("show the root agent's steps, proposed plans and notices", async () => {
+    const harness = await after((history) => {
       const steps = [{ text: "look", status: "in_progress" as const }];
       history.add("T", "turn.plan_updated", { turnId: "t1", agentPath: root, steps, explanation: "why" });
       history.add("T", "turn.plan_updated", { turnId: "t1", agentPath: ["a"], steps: [] });
@@ -409,8 +409,8 @@ describe("turns, plans, notices, sessions, projects", () => {
     ]);
   });
 
-  it("keep every incarnation of the runtime", () => {
-    const harness = after((history) => {
+  it("keep every incarnation of the runtime", async () => {
+    const harness = await after((history) => {
       history.add("T", "session.opening", { generation: 1 });
       history.add("T", "session.started", {
         generation: 1,
@@ -458,8 +458,8 @@ describe("turns, plans, notices, sessions, projects", () => {
     ]);
   });
 
-  it("list projects in the order of creation, without the deleted", () => {
-    const harness = after((history) => {
+  it("list projects in the order of creation, without the deleted", async () => {
+    const harness = await after((history) => {
       history.add("P", "project.created", { root: "/p", title: "one" });
       history.add("Q", "project.created", { root: "/q", title: "two" });
       history.add("P", "project.updated", { title: "uno" });

@@ -4,7 +4,7 @@ import { makeHarness } from "./harness.ts";
 import { beginTurn, endTurn, makeHistory, openSession, root, say, startActivity } from "./history.ts";
 
 describe("STATE of scenario files", () => {
-  it("shows every thread whole, absent fields left out, deleted threads not at all", () => {
+  it("shows every thread whole, absent fields left out, deleted threads not at all", async () => {
     const history = makeHistory();
     history.thread("gone");
     history.thread("T", { title: "work" });
@@ -40,8 +40,8 @@ describe("STATE of scenario files", () => {
     history.add("T", "usage.recorded", { turnId: "t1", agentPath: root, basis: "turn", inputTokens: 3 });
     const said = { text: "later", delivery: "queue", mode: "queue", origin: { kind: "user" } } as const;
     history.add("T", "input.queued", { inputId: "in2", ...said });
-    const harness = makeHarness();
-    harness.apply(history.events);
+    const harness = await makeHarness();
+    await harness.apply(history.events);
 
     const { threads } = scenarioState(harness.reader);
     expect(threads).toHaveLength(1);
@@ -84,7 +84,7 @@ describe("STATE of scenario files", () => {
     expect(JSON.parse(JSON.stringify(threads))).toEqual(threads);
   });
 
-  it("shows a session that is over, a failed turn, and no fields for what is not there", () => {
+  it("shows a session that is over, a failed turn, and no fields for what is not there", async () => {
     const history = makeHistory();
     history.thread("T");
     openSession(history, "T");
@@ -93,8 +93,8 @@ describe("STATE of scenario files", () => {
     endTurn(history, "T", "in1", "t1", { state: "failed", error, settledBy: "system" });
     history.add("T", "session.exited", { generation: 1, kind: "crash", recoverable: true });
     history.thread("U");
-    const harness = makeHarness();
-    harness.apply(history.events);
+    const harness = await makeHarness();
+    await harness.apply(history.events);
     const [thread, other] = scenarioState(harness.reader).threads;
     expect(thread?.session).toEqual({ state: "exited", generation: 1, lastError: error });
     expect(thread?.turns).toEqual([{ id: "t1", state: "failed", error }]);

@@ -5,20 +5,20 @@ import { makeHarness } from "./harness.ts";
 import { beginTurn, endTurn, makeHistory, openSession, root, say, startActivity, type History } from "./history.ts";
 
 /** The shell of thread `T` after these events. */
-const shellAfter = (build: (history: History) => void): ThreadShell => {
+const shellAfter = async (build: (history: History) => void): Promise<ThreadShell> => {
   const history = makeHistory();
   history.thread("T", { title: "first", model: "m1" });
   build(history);
-  const harness = makeHarness();
-  harness.apply(history.events);
+  const harness = await makeHarness();
+  await harness.apply(history.events);
   const found = shell(harness.reader, "T", noExtras);
   if (found === undefined) throw new Error("no shell");
   return found;
 };
 
 describe("a shell", () => {
-  it("begins with what the thread was created with", () => {
-    expect(shellAfter(() => {})).toEqual({
+  it("begins with what the thread was created with", async () => {
+    expect(await shellAfter(() => {})).toEqual({
       threadId: "T",
       projectId: "P",
       title: "first",
@@ -40,8 +40,8 @@ describe("a shell", () => {
     });
   });
 
-  it("folds settings with what they stand on, read back or wished", () => {
-    const found = shellAfter((history) => {
+  it("folds settings with what they stand on, read back or wished", async () => {
+    const found = await shellAfter((history) => {
       history.add("T", "thread.configured", { effort: "high", approvalMode: "full_access", applies: "next_turn" });
       openSession(history, "T");
       history.add("T", "session.configured", { generation: 1, model: "m2", serviceTier: "fast" });
@@ -58,8 +58,8 @@ describe("a shell", () => {
     });
   });
 
-  it("tells a working thread: turn, phase, tasks, preview", () => {
-    const found = shellAfter((history) => {
+  it("tells a working thread: turn, phase, tasks, preview", async () => {
+    const found = await shellAfter((history) => {
       openSession(history, "T");
       beginTurn(history, "T", "in1", "t1", "please");
       say(history, "T", "t1", "i1", ["I will ", "run ls"]);
@@ -98,8 +98,8 @@ describe("a shell", () => {
       (history) => history.add("T", "interrupt.requested", { turnId: "t1", generation: 1 }),
       "interrupting",
     ],
-  ])("names the phase of a running turn: %s", (_, build, kind) => {
-    const found = shellAfter((history) => {
+  ])("names the phase of a running turn: %s", async (_, build, kind) => {
+    const found = await shellAfter((history) => {
       openSession(history, "T");
       beginTurn(history, "T", "in1", "t1");
       build(history);
@@ -107,8 +107,8 @@ describe("a shell", () => {
     expect(found.phase?.kind).toBe(kind);
   });
 
-  it("does not take a turn for one that is being stopped because an earlier one was", () => {
-    const found = shellAfter((history) => {
+  it("does not take a turn for one that is being stopped because an earlier one was", async () => {
+    const found = await shellAfter((history) => {
       openSession(history, "T");
       beginTurn(history, "T", "in1", "t1");
       history.add("T", "interrupt.requested", { turnId: "t1", generation: 1 });
@@ -116,7 +116,7 @@ describe("a shell", () => {
       beginTurn(history, "T", "in2", "t2");
     });
     expect(found.phase?.kind).toBe("working");
-    const aimed = shellAfter((history) => {
+    const aimed = await shellAfter((history) => {
       openSession(history, "T");
       history.add("T", "interrupt.requested", { inputId: "in1", generation: 1 });
       beginTurn(history, "T", "in1", "t1");
@@ -124,7 +124,7 @@ describe("a shell", () => {
     expect(aimed.phase?.kind).toBe("interrupting");
   });
 
-  it("waits for a person while a blocking request is pending, and no longer than that", () => {
+  it("waits for a person while a blocking request is pending, and no longer than that", async () => {
     const ask = (history: History): void => {
       openSession(history, "T");
       beginTurn(history, "T", "in1", "t1");
@@ -138,13 +138,13 @@ describe("a shell", () => {
         title: "Run it?",
       });
     };
-    expect(shellAfter(ask)).toMatchObject({
+    expect(await shellAfter(ask)).toMatchObject({
       status: { value: "needs_you" },
       session: { state: "waiting" },
       phase: { kind: "waiting", title: "Run it?" },
       pendingRequests: [{ id: "q", kind: "approval", title: "Run it?" }],
     });
-    const answered = shellAfter((history) => {
+    const answered = await shellAfter((history) => {
       ask(history);
       history.add("T", "request.answering", {
         requestId: "q",
@@ -159,19 +159,19 @@ describe("a shell", () => {
     });
   });
 
-  it("counts the queue, and shows a failure until something follows it", () => {
+  it("counts the queue, and shows a failure until something follows it", async () => {
     const error = { class: "provider", message: "overloaded", retryable: true } as const;
     const fail = (history: History): void => {
       openSession(history, "T");
       beginTurn(history, "T", "in1", "t1");
       endTurn(history, "T", "in1", "t1", { state: "failed", error });
     };
-    expect(shellAfter(fail)).toMatchObject({
+    expect(await shellAfter(fail)).toMatchObject({
       status: { value: "error" },
       session: { state: "ready", lastError: error },
       lastTurn: { id: "t1", state: "failed", error },
     });
-    const queued = shellAfter((history) => {
+    const queued = await shellAfter((history) => {
       fail(history);
       const said = { text: "x", delivery: "queue", mode: "queue", origin: { kind: "user" } } as const;
       history.add("T", "input.queued", { inputId: "a", ...said });
@@ -180,7 +180,7 @@ describe("a shell", () => {
       history.add("T", "queue.held", { reason: "lost" });
     });
     expect(queued).toMatchObject({ status: { value: "error" }, queued: 1, unconfirmed: 1, queueHeld: "lost" });
-    const next = shellAfter((history) => {
+    const next = await shellAfter((history) => {
       fail(history);
       beginTurn(history, "T", "in2", "t2");
     });
@@ -188,27 +188,27 @@ describe("a shell", () => {
     expect(next.session).not.toHaveProperty("lastError");
   });
 
-  it("keeps the error that a turn told when its session then ends", () => {
+  it("keeps the error that a turn told when its session then ends", async () => {
     const error = { class: "transport", message: "the process is gone", retryable: true } as const;
     const crash = { generation: 1, kind: "crash", exitCode: 3, recoverable: true } as const;
-    const inTurn = shellAfter((history) => {
+    const inTurn = await shellAfter((history) => {
       openSession(history, "T");
       beginTurn(history, "T", "in1", "t1");
       endTurn(history, "T", "in1", "t1", { state: "failed", error, settledBy: "system" });
       history.add("T", "session.exited", crash);
     });
     expect(inTurn.session).toEqual({ state: "exited", generation: 1, nativeSessionId: "n1", lastError: error });
-    const idle = shellAfter((history) => {
+    const idle = await shellAfter((history) => {
       openSession(history, "T");
       history.add("T", "session.exited", crash);
     });
     expect(idle.session?.lastError?.message).toContain("exit code 3");
-    const unseen = shellAfter((history) => {
+    const unseen = await shellAfter((history) => {
       openSession(history, "T");
       history.add("T", "session.exited", { ...crash, kind: "killed", settledBy: "system" });
     });
     expect(unseen.session).not.toHaveProperty("lastError");
-    const reopened = shellAfter((history) => {
+    const reopened = await shellAfter((history) => {
       openSession(history, "T");
       history.add("T", "session.exited", crash);
       history.add("T", "session.opening", { generation: 2, resume: "n1" });
@@ -217,20 +217,20 @@ describe("a shell", () => {
     expect(reopened.session).toEqual({ state: "opening", generation: 2, nativeSessionId: "n1" });
   });
 
-  it("cuts the preview to 200 code units and never inside a pair", () => {
-    const preview = (pieces: ReadonlyArray<string>) =>
-      shellAfter((history) => say(history, "T", "t1", "i1", pieces)).preview?.text;
-    expect(preview([`${"x".repeat(199)}🙂 and more`])).toBe("x".repeat(199));
-    expect(preview([`${"x".repeat(198)}🙂 and more`])).toBe(`${"x".repeat(198)}🙂`);
-    expect(preview(["🙂".repeat(99), "🙂🙂"])).toBe("🙂".repeat(100));
-    expect(preview([`${"x".repeat(199)}\ud83d`, "\ude42"])).toBe("x".repeat(199));
-    expect(preview(["\u0000".repeat(500)])).toBe("\u0000".repeat(200));
-    const input = shellAfter((history) => beginTurn(history, "T", "in1", "t1", `${"y".repeat(199)}🙂`));
+  it("cuts the preview to 200 code units and never inside a pair", async () => {
+    const preview = async (pieces: ReadonlyArray<string>) =>
+      (await shellAfter((history) => say(history, "T", "t1", "i1", pieces))).preview?.text;
+    expect(await preview([`${"x".repeat(199)}🙂 and more`])).toBe("x".repeat(199));
+    expect(await preview([`${"x".repeat(198)}🙂 and more`])).toBe(`${"x".repeat(198)}🙂`);
+    expect(await preview(["🙂".repeat(99), "🙂🙂"])).toBe("🙂".repeat(100));
+    expect(await preview([`${"x".repeat(199)}\ud83d`, "\ude42"])).toBe("x".repeat(199));
+    expect(await preview(["\u0000".repeat(500)])).toBe("\u0000".repeat(200));
+    const input = await shellAfter((history) => beginTurn(history, "T", "in1", "t1", `${"y".repeat(199)}🙂`));
     expect(input.preview).toEqual({ role: "user", text: "y".repeat(199) });
   });
 
-  it("previews the newest message that stands, of the person or the root agent", () => {
-    const found = shellAfter((history) => {
+  it("previews the newest message that stands, of the person or the root agent", async () => {
+    const found = await shellAfter((history) => {
       beginTurn(history, "T", "in1", "t1", "question");
       const id = say(history, "T", "t1", "i1", ["draft"], false);
       history.add("T", "message.retracted", { messageId: id, reason: "retried" });
@@ -244,7 +244,7 @@ describe("a shell", () => {
     expect(found.preview).toEqual({ role: "user", text: "question" });
   });
 
-  it("counts what the newest turn changed: by its diff, else by its completed file changes", () => {
+  it("counts what the newest turn changed: by its diff, else by its completed file changes", async () => {
     const change = (
       history: History,
       turnId: string,
@@ -266,30 +266,30 @@ describe("a shell", () => {
       change(history, "t1", "i4", "c.ts", "declined");
       endTurn(history, "T", "in1", "t1");
     };
-    expect(shellAfter(first).changes).toEqual({ files: 2, added: 6, removed: 3 });
+    expect((await shellAfter(first)).changes).toEqual({ files: 2, added: 6, removed: 3 });
     const diff = "--- a\n+++ b\n@@ -0,0 +1 @@\n+x";
     const second = (history: History): void => {
       first(history);
       beginTurn(history, "T", "in2", "t2");
       history.add("T", "turn.diff_updated", { turnId: "t2", unifiedDiff: diff, size: diff.length });
     };
-    expect(shellAfter(second).changes).toEqual({ files: 1, added: 1, removed: 0 });
-    const third = shellAfter((history) => {
+    expect((await shellAfter(second)).changes).toEqual({ files: 1, added: 1, removed: 0 });
+    const third = await shellAfter((history) => {
       second(history);
       endTurn(history, "T", "in2", "t2");
       beginTurn(history, "T", "in3", "t3");
       change(history, "t3", "i1", "d.ts", "completed");
     });
     expect(third.changes).toEqual({ files: 1, added: 2, removed: 1 });
-    const blob = shellAfter((history) => {
+    const blob = await shellAfter((history) => {
       first(history);
       history.add("T", "turn.diff_updated", { turnId: "t1", blob: "hash", size: 1_000_000 });
     });
     expect(blob).toMatchObject({ changes: { files: 2, added: 6, removed: 3 }, lastTurn: { hasDiff: true } });
   });
 
-  it("merges usage by field per basis, and shows what was reported last", () => {
-    const found = shellAfter((history) => {
+  it("merges usage by field per basis, and shows what was reported last", async () => {
+    const found = await shellAfter((history) => {
       const usage = { agentPath: root } as const;
       history.add("T", "usage.recorded", { ...usage, basis: "session", inputTokens: 10, contextWindow: 1000 });
       history.add("T", "usage.recorded", { ...usage, basis: "session", outputTokens: 5, contextTokens: 90 });
@@ -301,7 +301,7 @@ describe("a shell", () => {
       asOf: 3,
     });
     expect(found.context).toEqual({ value: { tokens: 20, window: 1000 }, asOf: 5 });
-    const turn = shellAfter((history) => {
+    const turn = await shellAfter((history) => {
       beginTurn(history, "T", "in1", "t1");
       history.add("T", "usage.recorded", { agentPath: root, turnId: "t1", basis: "turn", inputTokens: 3 });
       endTurn(history, "T", "in1", "t1", { usage: { outputTokens: 4 }, costUsd: 0.5, costBasis: "list" });
@@ -311,18 +311,18 @@ describe("a shell", () => {
     expect(turn.usage?.value).toEqual({ basis: "turn", outputTokens: 1 });
   });
 
-  it("shows what no event holds, when it is told", () => {
+  it("shows what no event holds, when it is told", async () => {
     const history = makeHistory();
     history.thread("T");
-    const harness = makeHarness();
-    harness.apply(history.events);
+    const harness = await makeHarness();
+    await harness.apply(history.events);
     const extras = { readTo: () => 7, runtimeOf: (instance: string) => `runtime of ${instance}` };
     expect(shell(harness.reader, "T", extras)).toMatchObject({ readTo: 7, runtime: "runtime of stub" });
   });
 });
 
 describe("lists of shells", () => {
-  it("go from the most recently changed back, by project and archive, without the deleted", () => {
+  it("go from the most recently changed back, by project and archive, without the deleted", async () => {
     const history = makeHistory();
     for (const [id, projectId] of [
       ["a", "P"],
@@ -335,8 +335,8 @@ describe("lists of shells", () => {
     history.add("a", "thread.renamed", { title: "newest", by: "client" });
     history.add("c", "thread.archived", {});
     history.add("d", "thread.deleted", {});
-    const harness = makeHarness();
-    harness.apply(history.events);
+    const harness = await makeHarness();
+    await harness.apply(history.events);
     const ids = (query: Parameters<typeof shells>[1]) => {
       const { shells: found, before } = shells(harness.reader, query, noExtras);
       return [found.map((each) => each.threadId).join(""), before];
@@ -352,11 +352,11 @@ describe("lists of shells", () => {
     expect(shell(harness.reader, "c", noExtras)?.status.value).toBe("archived");
   });
 
-  it("page through 10,000 threads, each once", () => {
+  it("page through 10,000 threads, each once", async () => {
     const history = makeHistory();
     for (let n = 0; n < 10_000; n++) history.thread(`T${n}`);
-    const harness = makeHarness();
-    harness.apply(history.events);
+    const harness = await makeHarness();
+    await harness.apply(history.events);
     const seen = new Set<string>();
     let before: number | undefined;
     let pages = 0;
@@ -367,7 +367,7 @@ describe("lists of shells", () => {
         seen.add(each.threadId);
       }
       // A thread that changes meanwhile comes to the front, where the reader follows it live.
-      if (pages === 0) harness.apply([history.add("T0", "thread.renamed", { title: "moved", by: "client" })]);
+      if (pages === 0) await harness.apply([history.add("T0", "thread.renamed", { title: "moved", by: "client" })]);
       before = page.before;
       pages++;
     } while (before !== undefined);

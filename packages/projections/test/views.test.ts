@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest";
 import {
-  ProjectView,
   InputView,
+  ProjectView,
   RequestRow,
   ThreadPage,
   ThreadShell,
@@ -11,34 +11,46 @@ import {
 import { RowReader, StoreError } from "@tributary/store";
 import { Effect, Layer, Schema } from "effect";
 import { CursorInvalid } from "../src/cursor.ts";
-import type { Reader } from "../src/queries/reader.ts";
 import { Views } from "../src/views.ts";
-import { makeHarness } from "./harness.ts";
+import { openHarness } from "./harness.ts";
 import { beginTurn, makeHistory, say, startActivity } from "./history.ts";
 import { randomHistory, seeded } from "./random-history.ts";
 
-const prepared = () => {
-  const history = makeHistory();
-  history.add("P", "project.created", { root: "/p", title: "p" });
-  randomHistory(history, seeded(11), 3, 80);
-  beginTurn(history, "T0", "in-last", "t-last");
-  startActivity(history, "T0", "t-last", "c", { title: "ls" });
-  const messageId = say(history, "T0", "t-last", "m", ["hello"], false);
-  history.add("T0", "request.opened", {
-    requestId: "q-last",
-    turnId: "t-last",
-    agentPath: [],
-    generation: 1,
-    subjectHash: "h",
-    kind: "user_input",
-    questions: [{ id: "which", text: "Which?", options: [{ label: "a" }], multiple: false, freeText: true }],
-  });
-  const harness = makeHarness();
-  harness.apply(history.events);
-  return { harness, messageId, head: history.events.length };
-};
+const messageId = "t-last//m#0";
+const head = () => history.events.length;
+const history = makeHistory();
+history.add("P", "project.created", { root: "/p", title: "p" });
+randomHistory(history, seeded(11), 3, 80);
+beginTurn(history, "T0", "in-last", "t-last");
+startActivity(history, "T0", "t-last", "c", { title: "ls" });
+say(history, "T0", "t-last", "m", ["hello"], false);
+history.add("T0", "request.opened", {
+  requestId: "q-last",
+  turnId: "t-last",
+  agentPath: [],
+  generation: 1,
+  subjectHash: "h",
+  kind: "user_input",
+  questions: [{ id: "which", text: "Which?", options: [{ label: "a" }], multiple: false, freeText: true }],
+});
 
-const layerOf = (reader: Reader) => Views.layer.pipe(Layer.provide(Layer.succeed(RowReader, reader)));
+const opened = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const harness = await openHarness();
+    await harness.apply(history.events);
+    return harness;
+  }),
+  (harness) => Effect.promise(harness.close),
+);
+
+const views = Views.layer.pipe(
+  Layer.provide(
+    Layer.effect(
+      RowReader,
+      Effect.map(opened, (harness) => harness.reader),
+    ),
+  ),
+);
 
 /** Fails when the value is not what the contract says. */
 const conforms = <A>(schema: Schema.Codec<A, unknown>, value: unknown): void => {
@@ -47,13 +59,12 @@ const conforms = <A>(schema: Schema.Codec<A, unknown>, value: unknown): void => 
 };
 
 describe("Views", () => {
-  it.effect("gives what the contracts say", () => {
-    const { harness, messageId, head } = prepared();
-    return Effect.gen(function* () {
+  it.effect("gives what the contracts say", () =>
+    Effect.gen(function* () {
       const views = yield* Views;
       const { shells, sequence } = yield* views.shells({});
       assert.strictEqual(shells.length, 3);
-      assert.strictEqual(sequence, head);
+      assert.strictEqual(sequence, head());
       for (const each of shells) {
         conforms(ThreadShell, each);
         let before: string | undefined;
@@ -64,7 +75,7 @@ describe("Views", () => {
             ...(before === undefined ? {} : { before }),
           });
           conforms(ThreadPage, page);
-          assert.strictEqual(page?.sequence, head);
+          assert.strictEqual(page?.sequence, head());
           before = page?.before;
         } while (before !== undefined);
         for (const input of yield* views.inputs(each.threadId)) conforms(InputView, input);
@@ -84,12 +95,11 @@ describe("Views", () => {
       assert.strictEqual(yield* views.threadPage({ threadId: "none" }), undefined);
       assert.strictEqual(yield* views.reasoning("T0", "none"), undefined);
       assert.strictEqual(yield* views.turnDiff("T0", "none"), undefined);
-    }).pipe(Effect.provide(layerOf(harness.reader)));
-  });
+    }).pipe(Effect.provide(views)),
+  );
 
-  it.effect("pages by cursors, both ways", () => {
-    const { harness } = prepared();
-    return Effect.gen(function* () {
+  it.effect("pages by cursors, both ways", () =>
+    Effect.gen(function* () {
       const views = yield* Views;
       const newest = yield* views.threadPage({ threadId: "T0", maxTurns: 1 });
       assert.isDefined(newest?.before);
@@ -102,12 +112,11 @@ describe("Views", () => {
       const rest = yield* views.shells({ limit: 2, before: first.before ?? "" });
       assert.strictEqual(new Set([...first.shells, ...rest.shells].map((each) => each.threadId)).size, 3);
       assert.isUndefined(rest.before);
-    }).pipe(Effect.provide(layerOf(harness.reader)));
-  });
+    }).pipe(Effect.provide(views)),
+  );
 
-  it.effect("refuses cursors that are not of the event log", () => {
-    const { harness } = prepared();
-    return Effect.gen(function* () {
+  it.effect("refuses cursors that are not of the event log", () =>
+    Effect.gen(function* () {
       const views = yield* Views;
       const wrong: ReadonlyArray<Effect.Effect<unknown, CursorInvalid | StoreError>> = [
         views.shells({ before: "x" }),
@@ -115,21 +124,17 @@ describe("Views", () => {
         views.threadPage({ threadId: "T0", after: "" }),
         views.requests({ state: "pending", after: "e:x" }),
       ];
-      for (const query of wrong) {
-        const error = yield* Effect.flip(query);
-        assert.instanceOf(error, CursorInvalid);
-      }
-    }).pipe(Effect.provide(layerOf(harness.reader)));
-  });
+      for (const query of wrong) assert.instanceOf(yield* Effect.flip(query), CursorInvalid);
+    }).pipe(Effect.provide(views)),
+  );
 
-  it.effect("fails with StoreError when the store cannot be read", () => {
-    const { harness } = prepared();
-    harness.database.close();
-    return Effect.gen(function* () {
-      const views = yield* Views;
-      const error = yield* Effect.flip(views.shell("T0"));
+  it.effect("fails with StoreError when the store cannot be read", () =>
+    Effect.gen(function* () {
+      const harness = yield* opened;
+      yield* Effect.promise(harness.close);
+      const error = yield* Effect.flip(Views.make(harness.reader).shell("T0"));
       assert.instanceOf(error, StoreError);
       assert.strictEqual(error.reason, "io");
-    }).pipe(Effect.provide(layerOf(harness.reader)));
-  });
+    }).pipe(Effect.scoped),
+  );
 });
