@@ -30,6 +30,9 @@ export const inputInLine = (state: ThreadState): InputState | undefined => {
   return queued.find((input) => input.mode === "prompt") ?? (state.queueHeld === undefined ? queued[0] : undefined);
 };
 
+/** A person sent a prompt to be run now: it passes whatever the queue is held for. */
+export const waitsInQueue = ({ mode }: InputState): boolean => mode !== "prompt";
+
 export const queuedInputs = (state: ThreadState): ReadonlyArray<InputState> => state.inputs.filter(isQueued);
 
 /** Nothing runs, is on its way to the runtime, or is about to be. */

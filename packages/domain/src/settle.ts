@@ -5,7 +5,7 @@
 import { event } from "@tributary/contracts";
 import type { DomainEvent, DomainPayloads } from "@tributary/contracts";
 import { isWithin } from "./plain.ts";
-import { awaitsTurn, queuedInputs } from "./queue.ts";
+import { awaitsTurn, queuedInputs, waitsInQueue } from "./queue.ts";
 import type { RequestState, ThreadState } from "./state.ts";
 
 const settledBy = "system";
@@ -61,9 +61,12 @@ const close =
       : event("request.expired", { requestId, reason });
   };
 
-/** The queue waits for a person when the run before it did not go well; an empty queue has nothing to hold. */
+/**
+ * The queue waits for a person when the run before it did not go well. A prompt never waits in it, and an empty queue has
+ * nothing to hold.
+ */
 export const holdQueue = (state: ThreadState, reason: HeldReason, turnId?: string): ReadonlyArray<DomainEvent> => {
-  if (queuedInputs(state).length === 0 || state.queueHeld !== undefined) return [];
+  if (!queuedInputs(state).some(waitsInQueue) || state.queueHeld !== undefined) return [];
   return [event("queue.held", turnId === undefined ? { reason } : { reason, turnId })];
 };
 

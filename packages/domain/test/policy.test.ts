@@ -98,7 +98,9 @@ describe("subjectHash", () => {
   });
 
   it("stays what it was: hashes are in the log", () => {
-    expect(subjectHash({ kind: "user_input", url: "https://login.example/?q=é\u{1F600}" })).toMatchInlineSnapshot(`"5a75f3f94851a7ac"`);
+    expect(subjectHash({ kind: "user_input", url: "https://login.example/?q=é\u{1F600}" })).toMatchInlineSnapshot(
+      `"5a75f3f94851a7ac"`,
+    );
   });
 
   it("changes with anything that a person reads", () => {

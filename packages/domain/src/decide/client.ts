@@ -5,6 +5,7 @@ import type { DecideContext, Lookups, ThreadDecision, ThreadState } from "../sta
 import { createThread } from "./create.ts";
 import { inputHandlers } from "./input.ts";
 import { interruptHandlers } from "./interrupt.ts";
+import { liftHold } from "./lift.ts";
 import { requestHandlers } from "./request.ts";
 import { sessionHandlers } from "./session.ts";
 import { threadHandlers } from "./thread.ts";
@@ -60,5 +61,5 @@ export const decideThread = (
   if (state.deleted) return rejected("thread_deleted", `Thread ${threadId} was deleted: create another`);
   if (state.archived && !worksArchived[type])
     return rejected("thread_archived", `Thread ${threadId} is archived: unarchive it first`);
-  return run(type, { state, context, look }, command);
+  return liftHold(state, run(type, { state, context, look }, command));
 };

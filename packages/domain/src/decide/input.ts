@@ -88,15 +88,6 @@ const notQueued = (inputId: string, input: InputState | undefined, wanted: strin
     },
   );
 
-/** Takes a queued input back. With the last one goes the hold: an empty queue has nothing to hold. */
-export const withdrawQueued = (state: ThreadState, inputId: string, reason?: string): ReadonlyArray<DomainEvent> => {
-  const isLast = queuedInputs(state).every((input) => input.inputId === inputId);
-  return [
-    event("input.withdrawn", defined({ inputId, reason })),
-    ...(isLast && state.queueHeld !== undefined ? [event("queue.resumed", {})] : []),
-  ];
-};
-
 /** The same input again, as if sent now; never as a steer, because the turn that it was for is over. */
 const resubmit = ({ state, context }: Given, { inputId }: { readonly inputId: string }): ThreadDecision => {
   const input = find(state, inputId);
@@ -130,7 +121,9 @@ export const inputHandlers: ClientHandlers<Extract<keyof ClientHandlers, `input.
   },
   "input.withdraw": ({ state }, { inputId }) => {
     const input = find(state, inputId);
-    return input?.state === "queued" ? accept(...withdrawQueued(state, inputId)) : notQueued(inputId, input, "queued");
+    return input?.state === "queued"
+      ? accept(event("input.withdrawn", { inputId }))
+      : notQueued(inputId, input, "queued");
   },
   "input.resubmit": resubmit,
   "input.discard": ({ state }, { inputId }) => {

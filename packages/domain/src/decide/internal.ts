@@ -5,6 +5,7 @@ import type { InternalContext, InternalDecision, Lookups, ThreadState } from "..
 import { activityHandlers } from "./activity.ts";
 import { inputInternalHandlers } from "./input-internal.ts";
 import { escalationHandlers } from "./interrupt.ts";
+import { liftHold } from "./lift.ts";
 import { reportHandlers } from "./report.ts";
 import { requestInternalHandlers } from "./request.ts";
 import { sessionInternalHandlers } from "./session.ts";
@@ -43,5 +44,5 @@ export const decideInternal = (
 ): InternalDecision => {
   if (state === undefined) return refused("thread_unknown");
   if (state.deleted && command.type !== "thread.purge") return refused("thread_deleted");
-  return run(command.type, { state, context, look }, command);
+  return liftHold(state, run(command.type, { state, context, look }, command));
 };

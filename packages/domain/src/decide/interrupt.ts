@@ -4,7 +4,6 @@ import type { ClientCommandOf, DomainPayloads } from "@tributary/contracts";
 import { accept, refused, rejected } from "../answers.ts";
 import { inputInLine, promptInFlight } from "../queue.ts";
 import type { InputState, InterruptState, ThreadDecision, ThreadState } from "../state.ts";
-import { withdrawQueued } from "./input.ts";
 import type { ClientHandlers, InternalHandlers } from "./types.ts";
 
 type Target = Pick<DomainPayloads["interrupt.requested"], "turnId" | "inputId">;
@@ -28,7 +27,7 @@ const stopInput = (state: ThreadState, inputId: string, input: InputState | unde
   const turnId = state.turn?.turnId;
   switch (input?.state) {
     case "queued":
-      return accept(...withdrawQueued(state, inputId, "interrupted"));
+      return accept(event("input.withdrawn", { inputId, reason: "interrupted" }));
     case "started":
       return request(state, input.turnId !== undefined && input.turnId === turnId ? { turnId, inputId } : { inputId });
     case "handed_over":
@@ -49,7 +48,7 @@ const stopAny = (state: ThreadState): ThreadDecision => {
   if (waiting !== undefined) return request(state, { inputId: waiting.inputId });
   const next = inputInLine(state);
   return next?.mode === "prompt"
-    ? accept(...withdrawQueued(state, next.inputId, "interrupted"))
+    ? accept(event("input.withdrawn", { inputId: next.inputId, reason: "interrupted" }))
     : nothing("No turn is active");
 };
 

@@ -1,6 +1,6 @@
 import { event } from "@tributary/contracts";
 import type { DomainEvent, DomainPayloads } from "@tributary/contracts";
-import { isLive } from "../queue.ts";
+import { isLive, waitsInQueue } from "../queue.ts";
 import { holdQueue, settleSession } from "../settle.ts";
 import type { ThreadState } from "../state.ts";
 
@@ -20,12 +20,11 @@ export const releaseSession = (state: ThreadState, reason: Reason): ReadonlyArra
   );
   const released = event("session.released", { generation: state.session.generation, reason });
   if (reason !== "asked") return [...settled, released];
-  const prompts = queued.filter(({ mode }) => mode === "prompt");
-  const waiting = queued.filter(({ mode }) => mode !== "prompt");
+  const prompts = queued.filter((input) => !waitsInQueue(input));
   return [
     ...settled,
     ...prompts.map(({ inputId }) => event("input.withdrawn", { inputId, reason: "session_released" })),
-    ...holdQueue({ ...state, inputs: waiting }, "interrupted", state.turn?.turnId),
+    ...holdQueue(state, "interrupted", state.turn?.turnId),
     released,
   ];
 };
