@@ -9,13 +9,20 @@ import * as views from "../views.ts";
 import { Authorization, RequiredScope } from "./access.ts";
 import { InstancesApi } from "./instances.ts";
 import { EventPage, LiveFrame, PublicEvent } from "./live.ts";
+import { MaintenanceApi } from "./maintenance.ts";
 import { Forbidden, NotFound } from "./problems.ts";
 import { Accepted, Cursor, Limit, mutating, omit, page, readErrors, threadParams, writeErrors } from "./shared.ts";
 import { SettingsApi, SystemApi } from "./system.ts";
 
 // Named here so that the OpenAPI document has each once.
 const ThreadShell = views.ThreadShell.annotate({ identifier: "ThreadShell" });
-const ThreadPage = views.ThreadPage.annotate({ identifier: "ThreadPage" });
+const TimelineRow = views.TimelineRow.annotate({ identifier: "TimelineRow" });
+const ThreadPage = Schema.Struct({
+  ...views.ThreadPage.fields,
+  rows: Schema.Array(TimelineRow),
+  /** Follow the live stream from here: `?after=`. */
+  cursor: Cursor,
+}).annotate({ identifier: "ThreadPage" });
 const ProjectView = views.ProjectView.annotate({ identifier: "Project" });
 const InputView = views.InputView.annotate({ identifier: "Input" });
 const RequestRow = views.RequestRow.annotate({ identifier: "Request" });
@@ -68,7 +75,13 @@ export const ThreadsApi = HttpApiGroup.make("threads")
   .add(
     HttpApiEndpoint.get("list", "/threads", {
       query: { projectId: opt(Id), archived: opt(Schema.Literals(["true", "false"])), ...page },
-      success: Schema.Struct({ threads: Schema.Array(ThreadShell), before: opt(Cursor), sequence: Count }),
+      success: Schema.Struct({
+        threads: Schema.Array(ThreadShell),
+        before: opt(Cursor),
+        sequence: Count,
+        /** Follow the live stream from here: `?after=`. */
+        cursor: Cursor,
+      }),
       error: readErrors,
     }).annotate(RequiredScope, "observe"),
     HttpApiEndpoint.post("create", "/threads", {
@@ -121,6 +134,12 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       payload: Schema.Struct({ upTo: Count }),
       success: Accepted,
       error: writeErrors,
+    }).annotate(RequiredScope, "observe"),
+    /** One row whole: pages cut what is large. */
+    HttpApiEndpoint.get("row", "/threads/:threadId/rows/:rowId", {
+      params: { ...threadParams, rowId: Id },
+      success: TimelineRow,
+      error: readErrors,
     }).annotate(RequiredScope, "observe"),
     HttpApiEndpoint.get("turnDiff", "/threads/:threadId/turns/:turnId/diff", {
       params: { ...threadParams, turnId: Id },
@@ -263,7 +282,7 @@ export const EventsApi = HttpApiGroup.make("events")
   .middleware(Authorization);
 
 export class Api extends HttpApi.make("tributary")
-  .add(SystemApi, ProjectsApi, ThreadsApi, InputsApi, RequestsApi, EventsApi, InstancesApi, SettingsApi)
+  .add(SystemApi, ProjectsApi, ThreadsApi, InputsApi, RequestsApi, EventsApi, InstancesApi, SettingsApi, MaintenanceApi)
   .annotateMerge(
     OpenApi.annotations({
       title: "Tributary",
