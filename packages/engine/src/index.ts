@@ -1,1 +1,12 @@
-export {}
+export { defaultTimings, EngineSettings } from "./config.ts";
+export type { CallDeadlines, EngineConfig, Timings } from "./config.ts";
+export { dueActions, isIdle, mark } from "./due.ts";
+export type { Due, DueAction, Marks, QuietPhase, TimedView } from "./due.ts";
+export { Engine } from "./Engine.ts";
+export type { SessionInfo } from "./Engine.ts";
+export { Sessions } from "./live.ts";
+export { isUnder, placeOf, placesLayer } from "./places.ts";
+export { nextActions } from "./plan.ts";
+export type { Action, LiveView, SessionSettings } from "./plan.ts";
+export { Facts, Ingested, Places, RecordSink, Runtimes, Survivors } from "./ports.ts";
+export type { Runtime } from "./ports.ts";

@@ -1,0 +1,83 @@
+/** Live sessions: the handles behind what the states of threads say. */
+import type { ProcessIdentity, RuntimeSession } from "@tributary/contracts";
+import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect";
+import type { Marks, TimedView } from "./due.ts";
+import type { SessionSettings } from "./plan.ts";
+
+/** Something on its way to the runtime that the next thing waits for; freed by its end, its deadline or evidence. */
+export interface Calling {
+  readonly inputId?: string;
+}
+
+/** One live session, from the decision to open it until its process is gone. */
+export class Live implements TimedView {
+  readonly threadId: string;
+  readonly generation: number;
+  readonly marker: string;
+  /** What the adapter and all calls live in. */
+  readonly scope: Scope.Closeable;
+  readonly openedAt: number;
+  phase: LivePhase = "opening";
+  session: RuntimeSession | undefined;
+  settings: SessionSettings;
+  readonly answered = new Set<string>();
+  readonly steered = new Map<string, string>();
+  calling: Calling | undefined;
+  isEscalating = false;
+  escalatedAt = 0;
+  marks: Marks = {};
+  heardAt: number;
+  toldSilence: number | undefined;
+  /** Newest process of the session; undefined for one without. */
+  process: ProcessIdentity | undefined;
+  /** Whether the intent to spawn was stored, so that its end must be. */
+  isIntended = false;
+  /** The process is gone, or nothing more can be done. */
+  readonly gone = Deferred.makeUnsafe<void>();
+
+  constructor(options: {
+    readonly threadId: string;
+    readonly generation: number;
+    readonly marker: string;
+    readonly settings: SessionSettings;
+    readonly now: number;
+  }) {
+    this.threadId = options.threadId;
+    this.generation = options.generation;
+    this.marker = options.marker;
+    this.settings = options.settings;
+    this.openedAt = options.now;
+    this.heardAt = options.now;
+    this.scope = Scope.makeUnsafe();
+  }
+
+  get isCalling(): boolean {
+    return this.calling !== undefined;
+  }
+
+  get canConfigure(): boolean {
+    return this.session?.configure !== undefined;
+  }
+}
+
+export type LivePhase = TimedView["phase"];
+
+/**
+ * The live sessions of this host. Apart from the engine, so that whoever replaces the engine (a test of a crash that the
+ * runtimes survive) can hand them on. When its layer closes, all sessions end without ceremony.
+ */
+export class Sessions extends Context.Service<Sessions, { readonly byThread: Map<string, Live> }>()(
+  "tributary/engine/Sessions",
+) {
+  static readonly layer: Layer.Layer<Sessions> = Layer.effect(
+    Sessions,
+    Effect.acquireRelease(
+      Effect.sync(() => ({ byThread: new Map<string, Live>() })),
+      ({ byThread }) =>
+        Effect.forEach(byThread.values(), ({ scope }) => Scope.close(scope, Exit.void), {
+          concurrency: "unbounded",
+          discard: true,
+        }),
+    ),
+  );
+}
