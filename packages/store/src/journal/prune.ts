@@ -66,6 +66,8 @@ export const prune = (
   /** Drops what may go of the next packs. Returns whether to go on. */
   const step = (cursor: Cursor, hashes: Set<string>): boolean => {
     const floor = makeFloor();
+    // Pruned rows are changed behind the sessions' cache.
+    sessions.forget();
     const rows = sql.next.all(cursor.id, slice);
     let total = sessions.bytes();
     for (const row of rows) {
@@ -91,7 +93,6 @@ export const prune = (
       // A session that is over sees no event again, so what it has seen need not be known.
       if (floor(session) === Infinity && sql.left.get(session) === undefined) sql.ids.run(session);
     }
-    sessions.forget();
     return rows.length === slice;
   };
 

@@ -34,8 +34,11 @@ export interface SqliteClientConfig {
   readonly transformQueryNames?: ((name: string) => string) | undefined;
 }
 
-const sqlError = (cause: unknown, operation: string): SqlError =>
-  new SqlError({ reason: classifySqliteError(cause, { message: `Failed to ${operation}`, operation }) });
+/** node:sqlite calls SQLite's result code `errcode`; Effect looks for it under `errno`. */
+const sqlError = (cause: unknown, operation: string): SqlError => {
+  if (cause instanceof Error && "errcode" in cause) Object.assign(cause, { errno: cause.errcode });
+  return new SqlError({ reason: classifySqliteError(cause, { message: `Failed to ${operation}`, operation }) });
+};
 
 const connectionOf = (db: DatabaseSync, cacheSize: number): SqlConnection.Connection => {
   const kept = new Map<string, StatementSync>();

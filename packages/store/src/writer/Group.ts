@@ -70,16 +70,16 @@ export class Group {
     return this.env.committed.head + this.events.length + this.draft.events.length;
   }
 
-  /** Whether there is nothing to write. */
-  get isEmpty(): boolean {
-    return (
-      this.events.length + this.receipts.size + this.checkpoints.size + this.markers.size + this.refusals.length === 0
-    );
+  get touchedThreads(): ReadonlySet<string> {
+    return new Set(this.threads.keys());
   }
 
-  /** Streams that got events. */
-  get touched(): { readonly threads: ReadonlySet<string>; readonly projects: Iterable<string> } {
-    return { threads: new Set(this.threads.keys()), projects: this.projects.keys() };
+  /** The signals that a commit of this group touches: everything, each stream with events, what a feed waits for. */
+  get touchedKeys(): ReadonlyArray<string> {
+    const keys = ["*", ...this.threads.keys(), ...this.projects.keys()];
+    for (const { actorId } of this.markers.values()) keys.push(`read:${actorId}`);
+    if (this.events.some(({ type }) => type === "thread.purged")) keys.push("purge");
+    return keys;
   }
 
   /** Forgets what the job has made. */

@@ -96,7 +96,7 @@ export const makeWriter = (
     const env = { ...options, committed };
     const flush = makeFlush(connection, options.specs, domain);
 
-    /** Committed groups whose readers have not been told yet. */
+    /** Committed groups of which nobody has been told yet. */
     let untold: Array<Group> = [];
 
     /** Runs jobs until the time is up and commits them together; throws when nothing was committed. */
@@ -114,16 +114,16 @@ export const makeWriter = (
       untold.push(group);
     };
 
-    const tell = (): void => {
+    /**
+     * Who waits for a result or a signal goes on at once, inside these calls. So listeners, which only note what to do,
+     * come first; then the callers get their results; then readers are woken.
+     */
+    const publish = (jobs: ReadonlyArray<GroupedJob>): void => {
       const groups = untold;
       untold = [];
-      for (const group of groups) {
-        const { threads, projects } = group.touched;
-        signals.touch(["*", ...threads, ...projects]);
-        if (group.events.some(({ type }) => type === "thread.purged")) signals.touch(["purge"]);
-        for (const { actorId } of group.markers.values()) signals.touch([`read:${actorId}`]);
-        signals.committed(threads);
-      }
+      for (const group of groups) signals.committed(group.touchedThreads);
+      for (const job of jobs) if (job.outcome !== undefined) settle(job, job.outcome);
+      for (const group of groups) signals.touch(group.touchedKeys);
     };
 
     /** Runs one job; if it throws, it alone is undone. What the disk could not do is thrown on. */
@@ -198,14 +198,10 @@ export const makeWriter = (
         grouped.push(job);
       }
       runGroup(grouped);
-      let ran = 0;
-      for (const job of grouped) {
-        if (job.outcome === undefined) break;
-        settle(job, job.outcome);
-        ran += 1;
-      }
-      tell();
-      return ran;
+      const ran = grouped.findIndex((job) => job.outcome === undefined);
+      const handled = ran === -1 ? grouped : grouped.slice(0, ran);
+      publish(handled);
+      return handled.length;
     };
 
     const loop = yield* makeGroupLoop<WriterJob>({ most: mostJobs, run });

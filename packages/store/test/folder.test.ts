@@ -1,0 +1,275 @@
+import { assert, describe, it } from "@effect/vitest";
+import {
+  EventLog,
+  identityOf,
+  isAlive,
+  Journal,
+  pathsOf,
+  Processes,
+  readLock,
+  Store,
+  StoreConnections,
+  Writer,
+} from "@tributary/store";
+import { Context, Effect, Exit, Layer, Scope } from "effect";
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { context, createThread, decideAll, openSession, rename } from "./support/commands.ts";
+import { entry } from "./support/entries.ts";
+import { storeIn, temporaryFolder } from "./support/layers.ts";
+import { testProjector } from "./support/projector.ts";
+
+const inFolder = (body: (dir: string) => Effect.Effect<void, unknown, Scope.Scope>) => () =>
+  Effect.flatMap(temporaryFolder, body).pipe(Effect.scoped);
+
+const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+/** A process that stays until the scope closes. */
+const sleeper = Effect.acquireRelease(
+  Effect.sync(() => spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6)"], { stdio: "ignore" })),
+  (child) => Effect.sync(() => child.kill("SIGKILL")),
+);
+
+describe("data folder", () => {
+  it.effect(
+    "is for its owner alone",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        const writer = yield* Writer;
+        const journal = yield* Journal;
+        yield* writer.dispatch(createThread("T"), context);
+        yield* journal.append([entry("T", 1, 1, { frame: JSON.stringify("x".repeat(70_000)) })]);
+        assert.strictEqual(mode(dir), "700");
+        const files = readdirSync(dir, { recursive: true, withFileTypes: true });
+        for (const file of files) {
+          assert.strictEqual(mode(join(file.parentPath, file.name)), file.isDirectory() ? "700" : "600", file.name);
+        }
+        assert.includeMembers(
+          files.map((file) => file.name),
+          ["main.db", "main.db-wal", "journal.db", "blobs", "lock"],
+        );
+      }).pipe(Effect.provide(storeIn(dir))),
+    ),
+  );
+
+  it.effect("can't be a home folder", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Layer.build(storeIn(homedir())));
+      assert.include(error.message, "can't be the data folder");
+    }).pipe(Effect.scoped),
+  );
+
+  it.effect(
+    "comes back as it was: states, receipts, epoch, checkpoints, processes",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        const first = yield* Effect.gen(function* () {
+          const writer = yield* Writer;
+          const processes = yield* Processes;
+          const receipt = yield* writer.dispatch(createThread("T"), context);
+          yield* writer.step("T", (tx) => {
+            decideAll(tx, openSession);
+            tx.checkpoint(1, 4, "{}");
+          });
+          yield* processes.intend({ threadId: "T", generation: 1, marker: "m1" });
+          yield* processes.intend({ threadId: "T", generation: 1, marker: "m2" });
+          yield* processes.intend({ threadId: "T", generation: 1, marker: "m3" });
+          yield* processes.spawned("m2", { pid: 7, startTime: "1", bootId: "b" });
+          yield* processes.ended("m3");
+          return { receipt, epoch: (yield* EventLog).epoch, state: writer.state("T") };
+        }).pipe(Effect.provide(storeIn(dir)));
+        assert.isFalse(existsSync(pathsOf(dir).lock));
+        yield* Effect.gen(function* () {
+          const writer = yield* Writer;
+          assert.strictEqual(writer.head(), 3);
+          assert.deepStrictEqual(writer.state("T"), first.state);
+          assert.deepStrictEqual(writer.openThreads(), ["T"]);
+          assert.deepStrictEqual(writer.checkpoint("T"), { generation: 1, seq: 4, interpretive: "{}" });
+          assert.deepStrictEqual(yield* writer.dispatch(createThread("T"), context), first.receipt);
+          assert.strictEqual((yield* EventLog).epoch, first.epoch);
+          assert.deepStrictEqual(yield* (yield* Processes).notEnded, [
+            { threadId: "T", generation: 1, marker: "m1" },
+            { threadId: "T", generation: 1, marker: "m2", identity: { pid: 7, startTime: "1", bootId: "b" } },
+          ]);
+        }).pipe(Effect.provide(storeIn(dir)));
+      }),
+    ),
+  );
+
+  it.effect(
+    "is rebuilt at start when the projector has changed",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        yield* Effect.gen(function* () {
+          const writer = yield* Writer;
+          yield* writer.dispatch(createThread("T"), context);
+          yield* writer.dispatch(rename("T", "r1", "title"), context);
+        }).pipe(Effect.provide(storeIn(dir)));
+        const shouting = {
+          ...testProjector,
+          version: 2,
+          project: (event: Parameters<typeof testProjector.project>[0]) =>
+            testProjector
+              .project(event)
+              .map((change) =>
+                change.op === "patch" && event.type === "thread.renamed"
+                  ? { ...change, set: { ...change.set, title: event.payload.title.toUpperCase() } }
+                  : change,
+              ),
+        };
+        yield* Effect.gen(function* () {
+          const { main } = yield* StoreConnections;
+          assert.strictEqual(main.db.prepare("SELECT title FROM p_threads").get()?.["title"], "TITLE");
+          assert.deepStrictEqual(yield* (yield* Store).diff, []);
+        }).pipe(Effect.provide(storeIn(dir, { projector: shouting })));
+      }),
+    ),
+  );
+
+  it.effect(
+    "written by a newer build is refused",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        yield* Effect.gen(function* () {
+          const { main } = yield* StoreConnections;
+          main.exec("INSERT INTO migrations (migration_id, name) VALUES (999, 'later')");
+        }).pipe(Effect.provide(storeIn(dir)));
+        const error = yield* Effect.flip(Layer.build(storeIn(dir)));
+        assert.include(error.message, "newer Tributary");
+      }),
+    ),
+  );
+
+  it.effect(
+    "that is not a database is corrupt",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        writeFileSync(pathsOf(dir).main, "this is not a database, however long it may be".repeat(100));
+        assert.strictEqual((yield* Effect.flip(Layer.build(storeIn(dir)))).reason, "corrupt");
+      }),
+    ),
+  );
+});
+
+describe("lock", () => {
+  it.effect(
+    "a second store is refused with the owner's name, and gets in once the first is closed",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make();
+        const writer = Context.get(yield* Layer.buildWithScope(storeIn(dir), scope), Writer);
+        const error = yield* Effect.flip(Layer.build(storeIn(dir)));
+        assert.strictEqual(error.reason, "locked");
+        assert.include(error.message, `process ${process.pid}`);
+        assert.strictEqual(readLock(pathsOf(dir).lock)?.pid, process.pid);
+        // The one that was refused has not harmed the owner.
+        assert.strictEqual((yield* writer.dispatch(createThread("T"), context)).status, "accepted");
+        yield* Scope.close(scope, Exit.void);
+        yield* Layer.build(storeIn(dir));
+      }),
+    ),
+  );
+
+  const owner = (pid: number, over: object = {}) => ({
+    pid,
+    startTime: "0",
+    bootId: "",
+    host: "",
+    since: "2026-01-01T00:00:00.000Z",
+    ...over,
+  });
+
+  it.effect(
+    "a lock file that names a live process is believed, one that names none is taken over",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        const child = yield* sleeper;
+        const identity = identityOf(child.pid ?? 0);
+        assert.isDefined(identity);
+        const scope = yield* Scope.make();
+        yield* Layer.buildWithScope(storeIn(dir), scope);
+        const { host } = readLock(pathsOf(dir).lock) ?? { host: "" };
+        yield* Scope.close(scope, Exit.void);
+        const claim = (claimed: object) => writeFileSync(pathsOf(dir).lock, JSON.stringify(claimed));
+
+        claim(owner(0, { ...identity, host }));
+        const error = yield* Effect.flip(Layer.build(storeIn(dir)));
+        assert.strictEqual(error.reason, "locked");
+        assert.include(error.message, `process ${child.pid}`);
+
+        // The pid is in use, but not by who wrote the file; then by nobody; then the file is not ours at all.
+        const stale = [
+          owner(0, { ...identity, host, startTime: "1" }),
+          owner(0, { ...identity, host, bootId: "another boot" }),
+          owner(2 ** 22 + 1, { host, bootId: identity.bootId }),
+          { hello: "world" },
+        ];
+        for (const claimed of stale) {
+          claim(claimed);
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              yield* Layer.build(storeIn(dir));
+              assert.strictEqual(readLock(pathsOf(dir).lock)?.pid, process.pid);
+            }),
+          );
+        }
+      }),
+    ),
+    20_000,
+  );
+
+  it.effect("a process is told from a later one with its pid", () =>
+    Effect.gen(function* () {
+      const self = identityOf(process.pid);
+      assert.isDefined(self);
+      assert.isTrue(isAlive(self));
+      assert.isFalse(isAlive({ ...self, startTime: `${self.startTime}1` }));
+      assert.isUndefined(identityOf(2 ** 22 + 1));
+      yield* Effect.void;
+    }),
+  );
+});
+
+describe("backup", () => {
+  it.effect(
+    "copies a store that is being written, as a store of its own",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        const original = join(dir, "original");
+        const target = join(dir, "copy");
+        const epoch = yield* Effect.gen(function* () {
+          const writer = yield* Writer;
+          const journal = yield* Journal;
+          const store = yield* Store;
+          const processes = yield* Processes;
+          yield* writer.dispatch(createThread("before"), context);
+          yield* journal.append([entry("before", 1, 1, { frame: JSON.stringify("x".repeat(70_000)) })]);
+          yield* processes.intend({ threadId: "before", generation: 1, marker: "m1" });
+          const busy = Effect.forEach(
+            Array.from({ length: 200 }, (_, index) => index),
+            (index) => writer.dispatch(rename("before", `r${index}`, `title ${index}`), context),
+            { concurrency: 8 },
+          );
+          yield* Effect.all([store.backup(target), busy], { concurrency: "unbounded" });
+          const taken = yield* Effect.flip(store.backup(target));
+          assert.include(taken.message, "empty folder");
+          return (yield* EventLog).epoch;
+        }).pipe(Effect.provide(storeIn(original)));
+        yield* Effect.gen(function* () {
+          const writer = yield* Writer;
+          const journal = yield* Journal;
+          assert.deepStrictEqual(yield* (yield* Store).integrityCheck, []);
+          assert.deepStrictEqual(yield* (yield* Store).diff, []);
+          assert.isDefined(writer.state("before"));
+          assert.notStrictEqual((yield* EventLog).epoch, epoch);
+          assert.deepStrictEqual(yield* (yield* Processes).notEnded, []);
+          assert.strictEqual(journal.record({ threadId: "before", generation: 1, seq: 1 }) === "expired", false);
+          const [record] = journal.read({ threadId: "before", generation: 1, after: 0, limit: 1 });
+          assert.strictEqual(record?.frame?.length, 70_002);
+        }).pipe(Effect.provide(storeIn(target)));
+      }),
+    ),
+  );
+});
