@@ -1,7 +1,7 @@
 /** How long the newest page of a long thread takes, from a store's folder (design section 12). */
 import { noExtras } from "../src/queries/shells.ts";
 import { threadPage } from "../src/queries/thread-page.ts";
-import { openHarness } from "../test/harness.ts";
+import { openHarness } from "../test/store.ts";
 import { longThread } from "./sample.ts";
 
 export interface NewestPageResult {

@@ -12,7 +12,7 @@ import { RowReader, StoreError } from "@tributary/store";
 import { Effect, Layer, Schema } from "effect";
 import { CursorInvalid } from "../src/cursor.ts";
 import { Views } from "../src/views.ts";
-import { openHarness } from "./harness.ts";
+import { openHarness } from "./store.ts";
 import { beginTurn, makeHistory, say, startActivity } from "./history.ts";
 import { randomHistory, seeded } from "./random-history.ts";
 

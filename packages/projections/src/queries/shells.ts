@@ -7,6 +7,7 @@ import { shellFacts, type OpenRequest, type ShellFacts } from "./shell-facts.ts"
 
 /** What a shell shows that is in no event: read markers are no history, instances are configuration. */
 export interface ShellExtras {
+  /** A person's marker; where several people read, whoever serves one of them puts that person's in instead. */
   readonly readTo: (threadId: string) => number;
   readonly runtimeOf: (instance: string) => string | undefined;
 }
