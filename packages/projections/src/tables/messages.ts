@@ -23,7 +23,8 @@ export const messages: Part = {
         ["ended_at", "TEXT"],
       ],
       key: ["thread_id", "message_id"],
-      indexes: [{ name: "streaming", columns: ["thread_id", "position"], where: "streaming = 1" }],
+      // Covering, for without it the planner prefers to walk the primary key.
+      indexes: [{ name: "streaming", columns: ["thread_id", "position", "at"], where: "streaming = 1" }],
       withoutRowid: true,
     },
     chunkTable("message_chunks", "message_id", "offset"),
