@@ -91,6 +91,8 @@ export interface OpenOptions {
   readonly marker: string;
   /** To be run as soon as a process exists, before it is talked to. */
   readonly onSpawned: (identity: ProcessIdentity) => Effect.Effect<void>;
+  /** Where the bytes of an attachment are: an absolute path that stays while the session is open. */
+  readonly attachmentPath?: (attachmentId: string) => string | undefined;
   /**
    * Hands one record to ingestion, in the order of the wire. Suspends while ingestion is full, so that the pipe and the
    * agent wait. Never fails; after the session's end records are taken and refused.

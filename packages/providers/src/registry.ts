@@ -5,6 +5,7 @@ import type { Translator } from "./translator.ts";
 
 /** An adapter is loaded when it is first used. */
 const adapters = {
+  codex: () => import("./codex/index.ts").then(({ codex }) => codex),
   scripted: () => import("./scripted/index.ts").then(({ scripted }) => scripted),
 } satisfies Readonly<Record<string, () => Promise<Adapter>>>;
 

@@ -1,2 +1,3 @@
-export { codexTranslator, translate } from "./translate.ts";
+export { codex } from "./adapter.ts";
 export { initialState } from "./state.ts";
+export { codexTranslator, translate } from "./translate.ts";

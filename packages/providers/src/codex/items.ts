@@ -13,8 +13,8 @@ import {
 } from "../native.ts";
 import { registerAgents, registerActivity } from "./agents.ts";
 import { commandTitle, describers, statusOf } from "./describe.ts";
-import { isRoot, nothing, type Place, placeOf, type Said, say } from "./place.ts";
-import { type CodexState, drop, itemKeyOf, type OpenItem, put } from "./state.ts";
+import { isRoot, nothing, placeOf, type Said, say } from "./place.ts";
+import { type CodexState, drop, itemKeyOf, type OpenItem, type Place, put } from "./state.ts";
 
 /** An item's frame, read. */
 interface ItemFrame {

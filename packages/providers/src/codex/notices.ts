@@ -132,12 +132,10 @@ export const onResolved: Handler = (state, params, at) => {
   const asked = state.asked.get(key);
   // Requests that the adapter refused were never opened.
   if (asked === undefined) return nothing(state);
-  const place = placeOf(state, asked.threadId, undefined) ?? {};
-  const path = place.agentPath === undefined ? {} : { agentPath: place.agentPath };
   const { answered } = asked;
   const resolved = say(
     "request.resolved",
-    { ...eventId(asked.requestId, "resolved"), ...path, requestId: asked.requestId, ...defined({ at }) },
+    { ...eventId(asked.requestId, "resolved"), ...asked.place, requestId: asked.requestId, ...defined({ at }) },
     answered === undefined
       ? { outcome: "withdrawn", by: "runtime" }
       : { outcome: "answered", by: "client", ...(answered === "" ? {} : { optionId: answered }) },

@@ -62,6 +62,10 @@ const known = (grants: string): Readonly<Record<string, ApprovalOption>> => ({
   cancel,
 });
 
+/** Allowing first, the narrowest first; stopping last. */
+const rank = ({ option: { effect, scope } }: Choice): number =>
+  10 * { allow: 0, reject: 1, cancel: 2 }[effect] + { once: 0, session: 1, project: 2, user: 3 }[scope];
+
 const sessionGrants: Readonly<Record<string, string>> = {
   command: "exactly this command, until the session ends",
   network: "this host, until the session ends",
@@ -86,7 +90,6 @@ export const commandChoices = (params: NativeObject): ReadonlyArray<Choice> => {
   const kind = asText(params["kind"]) ?? "command";
   const isListed = ({ id }: ApprovalOption): boolean => choices.some(({ option }) => option.id === id);
   const added = [...(kind === "command" ? [forSession(grants)] : []), decline].filter((option) => !isListed(option));
-  const rank = ({ option }: Choice): number => ({ allow: 0, reject: 1, cancel: 2 })[option.effect];
   return [...choices, ...added.map((option) => decision(option))].toSorted((one, other) => rank(one) - rank(other));
 };
 

@@ -1,15 +1,12 @@
 /** Where a native frame belongs: sub-agents are native threads of their own, whose turns run inside the root agent's turn. */
 import type { RuntimeEvent, RuntimeEventEnvelope, RuntimeEventType, RuntimePayloads } from "@tributary/contracts";
-import type { CodexState } from "./state.ts";
+import type { CodexState, Place } from "./state.ts";
 
 /** What a handler makes of a frame. */
 export interface Said {
   readonly state: CodexState;
   readonly events: ReadonlyArray<RuntimeEvent>;
 }
-
-/** Ids that an event of this place carries. */
-export type Place = Pick<RuntimeEventEnvelope, "turnId" | "agentPath" | "native">;
 
 /** The contracts allow no deeper nesting. */
 const MAX_DEPTH = 16;

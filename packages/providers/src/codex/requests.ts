@@ -180,23 +180,18 @@ export const onAsked = (state: CodexState, method: string, id: unknown, params: 
   const requestId = asId(`${nativeTurnId ?? threadId}.g${state.generation}.${key.replaceAll('"', "")}`);
   if (asking === undefined || requestId === undefined) return undefined;
   const { fields, choices } = asking;
+  const within = placeOf(state, threadId, nativeTurnId) ?? {};
+  const place = { ...within, native: { ...within.native, requestId: String(id) } };
   const asked: Asked = {
     requestId,
     method,
-    threadId,
+    place,
     replies: Object.fromEntries(choices.map(({ option, reply }) => [option.id, reply])),
     secrets: (fields.questions ?? []).filter(({ secret }) => secret === true).map((question) => question.id),
   };
-  const place = placeOf(state, threadId, nativeTurnId) ?? {};
   const opened = say(
     "request.opened",
-    {
-      ...eventId(requestId, "opened"),
-      ...place,
-      native: { ...place.native, requestId: String(id) },
-      requestId,
-      ...defined({ itemId }),
-    },
+    { ...eventId(requestId, "opened"), ...place, requestId, ...defined({ itemId }) },
     { ...fields, ...(choices.length > 0 ? { options: choices.map(optionOf) } : {}) },
   );
   return { state: { ...state, asked: put(state.asked, key, asked) }, events: [opened] };

@@ -2,7 +2,11 @@
  * What the translator remembers between frames: what is open, and nothing else. Plain immutable data; its size follows
  * open turns, items, requests and agents, never the length of the conversation.
  */
+import type { RuntimeEventEnvelope } from "@tributary/contracts";
 import type { NativeObject } from "../native.ts";
+
+/** Where an event belongs: the ids that it carries. */
+export type Place = Pick<RuntimeEventEnvelope, "turnId" | "agentPath" | "native">;
 
 /** A request of ours that has no reply yet. */
 export interface OwnCall {
@@ -15,8 +19,8 @@ export interface OwnCall {
 export interface Asked {
   readonly requestId: string;
   readonly method: string;
-  /** The native thread that asked. */
-  readonly threadId: string;
+  /** Where it was asked. */
+  readonly place: Place;
   /** What each option of an approval is answered with. */
   readonly replies: Readonly<Record<string, NativeObject>>;
   /** Ids of questions whose answers must not be written (I16). */
