@@ -97,7 +97,8 @@ type Compact<T> = { [K in Exclude<keyof T, AbsentKeys<T>>]: T[K] } & {
 
 /** The object without its absent fields: what is not known is not there. */
 export const compact = <T extends object>(value: T): Compact<T> => {
-  const result: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) if (field !== undefined) result[name] = field;
+  const result: Partial<T> = {};
+  for (const name in value) if (value[name] !== undefined) result[name] = value[name];
+  // What is missing from `T` is what may be.
   return result as Compact<T>;
 };
