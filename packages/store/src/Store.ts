@@ -10,6 +10,7 @@ import { runPurges } from "./events/purge.ts";
 import { Signals } from "./events/Signals.ts";
 import { fileBlobs, memoryBlobs } from "./journal/blobs.ts";
 import { Journal, makeJournal } from "./journal/Journal.ts";
+import type { Pruned, PruneOptions } from "./journal/prune.ts";
 import { makeProcesses, Processes } from "./Processes.ts";
 import { Projection } from "./projection/Projector.ts";
 import {
@@ -69,6 +70,11 @@ export class Store extends Context.Service<
     readonly rebuild: Effect.Effect<void, StoreError>;
     /** Where a rebuild would differ from what is there; for tests and `tributary doctor` (I14). */
     readonly diff: Effect.Effect<ReadonlyArray<Difference>, StoreError>;
+    /**
+     * Lets go of journal records by age and size where that is safe without knowing what ingestion still holds: sessions
+     * that are over, up to their checkpoint. `Journal.prune` takes a finer rule.
+     */
+    readonly pruneJournal: (options: Omit<PruneOptions, "keepAfter">) => Effect.Effect<Pruned, StoreError>;
     /** Copies the store into an empty folder while it goes on. The copy has an epoch of its own. */
     readonly backup: (dir: string) => Effect.Effect<void, StoreError>;
     /** What is wrong with the files, in words; empty when all is well. Reads everything and blocks meanwhile. */
@@ -120,6 +126,7 @@ const make = (
       dir: paths?.dir,
       rebuild: oneShadow.withPermit(rebuild(runSql, tables, sliceBesideWriters)),
       diff: oneShadow.withPermit(diff(runSql, tables, sliceBesideWriters)),
+      pruneJournal: (limits) => journal.prune({ ...limits, keepAfter: keepAfter(writer) }),
       backup: (dir) => backupTo(dir, open),
       integrityCheck: trying("The files could not be checked", () => problemsOf(read, journalConnection)),
     };
@@ -136,6 +143,21 @@ const make = (
       Context.add(Refusals, makeRefusals(read)),
     );
   });
+
+/**
+ * Up to which record of a session nothing is needed any more. While a session goes on, text from before its checkpoint may
+ * be held and read again after a crash, so all of it stays.
+ */
+const keepAfter =
+  (writer: Writer["Service"]) =>
+  (threadId: string, generation: number): number => {
+    const checkpoint = writer.checkpoint(threadId);
+    if (checkpoint === undefined || generation > checkpoint.generation) return 0;
+    if (generation < checkpoint.generation) return Infinity;
+    const session = writer.state(threadId)?.session;
+    const isOver = session?.generation !== generation || (session.state !== "opening" && session.state !== "ready");
+    return isOver ? checkpoint.seq : 0;
+  };
 
 const trying = <A>(doing: string, run: () => A): Effect.Effect<A, StoreError> =>
   Effect.try({ try: run, catch: (cause) => storeError(doing, cause) });

@@ -53,7 +53,7 @@ export const backupTo = (
     catch: (cause) => storeError("The backup could not be made", cause),
   });
 
-/** SQLite's own checks, and the log's: sequences and versions without a gap, states that stand on the newest event (I3). */
+/** SQLite's own checks, and ours: sequences, versions and records without a gap, states that stand on the newest event (I3). */
 export const problemsOf = (main: Connection, journal: Connection): ReadonlyArray<string> => {
   const broken = (name: string, connection: Connection) =>
     connection
@@ -81,5 +81,13 @@ export const problemsOf = (main: Connection, journal: Connection): ReadonlyArray
     .all()
     .map((row) => `main.db: the state of thread ${String(row["thread_id"])} does not stand on its newest event`);
 
-  return [...broken("main.db", main), ...broken("journal.db", journal), ...gap, ...versions, ...states];
+  const records = journal
+    .prepare(
+      "SELECT thread_id, generation FROM sessions LEFT JOIN packs USING (session) GROUP BY session " +
+        "HAVING coalesce(sum(packs.last_seq - packs.first_seq + 1), 0) <> sessions.last_seq - pruned_to LIMIT 20",
+    )
+    .all()
+    .map((row) => `journal.db: thread ${row["thread_id"]}, generation ${row["generation"]} lacks records`);
+
+  return [...broken("main.db", main), ...broken("journal.db", journal), ...gap, ...versions, ...states, ...records];
 };

@@ -13,9 +13,9 @@ import {
 } from "@tributary/store";
 import { Context, Effect, Exit, Layer, Scope } from "effect";
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { context, createThread, decideAll, openSession, rename } from "./support/commands.ts";
 import { entry } from "./support/entries.ts";
 import { storeIn, temporaryFolder } from "./support/layers.ts";
@@ -149,6 +149,28 @@ describe("data folder", () => {
         writeFileSync(pathsOf(dir).main, "this is not a database, however long it may be".repeat(100));
         assert.strictEqual((yield* Effect.flip(Layer.build(storeIn(dir)))).reason, "corrupt");
       }),
+    ),
+  );
+});
+
+describe("blobs", () => {
+  it.effect(
+    "what a crash left without a record goes with the next prune; what is needed stays",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        const journal = yield* Journal;
+        const frame = JSON.stringify("x".repeat(70_000));
+        yield* journal.append([entry("T", 1, 1, { frame })]);
+        const orphan = "ab".repeat(32);
+        const path = join(pathsOf(dir).blobs, orphan.slice(0, 2), orphan.slice(2));
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, "left");
+        writeFileSync(`${path}.1.1`, "half written");
+        assert.strictEqual(journal.blob(orphan), "left");
+        yield* journal.prune({ keepAfter: () => 0 });
+        assert.deepStrictEqual(readdirSync(dirname(path)), []);
+        assert.strictEqual(journal.read({ threadId: "T", generation: 1, after: 0, limit: 1 })[0]?.frame, frame);
+      }).pipe(Effect.provide(storeIn(dir))),
     ),
   );
 });

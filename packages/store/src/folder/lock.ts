@@ -53,8 +53,10 @@ export const lockedBy = (dir: string, owner: LockOwner | undefined): StoreError 
  */
 export const writeLock = (dir: string, path: string, now: string): (() => void) => {
   const found = readLock(path);
-  // Another host's processes cannot be looked up here; the kernel's lock has spoken for them.
-  if (found !== undefined && found.host === hostname() && isAlive(found)) throw lockedBy(dir, found);
+  // Another host's processes cannot be looked up here, and an earlier store of this process is closed: for both the
+  // kernel's lock has spoken.
+  const isElsewhere = found?.host !== hostname() || found.pid === process.pid;
+  if (found !== undefined && !isElsewhere && isAlive(found)) throw lockedBy(dir, found);
   const identity = identityOf(process.pid) ?? { pid: process.pid, startTime: "", bootId: "" };
   const owner: LockOwner = { ...identity, host: hostname(), since: now };
   const draft = `${path}.${process.pid}`;

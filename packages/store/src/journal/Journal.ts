@@ -57,7 +57,10 @@ export class Journal extends Context.Service<
     readonly lastSeq: (threadId: string, generation: number) => number;
     /** Erases a thread's records and blobs (purge). */
     readonly erase: (threadId: string) => Effect.Effect<void, StoreError>;
-    /** Lets go of old records, oldest first, never past what `keepAfter` says is still needed. */
+    /**
+     * Lets go of old records, oldest first, never past what `keepAfter` says is still needed; and of blobs that a crash
+     * left without a record.
+     */
     readonly prune: (options: PruneOptions) => Effect.Effect<Pruned, StoreError>;
     /** Bytes that records and blobs take, as `prune` counts them. */
     readonly bytes: () => number;
@@ -156,6 +159,18 @@ export const makeJournal = (
       for (const hash of unusedAmong(connection, candidates)) blobs.remove(hash);
     };
 
+    const sweep = Effect.suspend(() =>
+      Effect.forEach(
+        blobs.parts(),
+        (part) =>
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.sync(() => removeUnused({ hashes: new Set(part) })),
+          ),
+        { discard: true },
+      ),
+    );
+
     const appendSmall = (entries: ReadonlyArray<JournalEntry>) =>
       submit(() => sessions.append(entries, () => undefined));
 
@@ -213,7 +228,7 @@ export const makeJournal = (
           Effect.tap((removed) => Effect.sync(() => removeUnused(removed))),
           Effect.asVoid,
         ),
-      prune: (options) => prune(submit, connection, sessions, options, removeUnused),
+      prune: (options) => Effect.tap(prune(submit, connection, sessions, options, removeUnused), () => sweep),
       bytes: () => sessions.bytes(),
       putBlob: (threadId, text) =>
         withBlobs([text], ([stored]) =>

@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import { hash } from "node:crypto";
 import { mkdir, open, rename } from "node:fs/promises";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { storeError, type StoreError } from "../StoreError.ts";
 
@@ -11,6 +11,8 @@ export interface Blobs {
   readonly put: (text: string) => Effect.Effect<{ readonly hash: string; readonly bytes: number }, StoreError>;
   readonly get: (hash: string) => string | undefined;
   readonly remove: (hash: string) => void;
+  /** Every blob there is, in parts of which each costs little: what a crash left unnamed is found by it. */
+  readonly parts: () => Iterable<ReadonlyArray<string>>;
 }
 
 /** Begins UTF-16 bytes; never occurs in UTF-8. */
@@ -39,6 +41,7 @@ export const memoryBlobs = (): Blobs => {
     remove: (name) => {
       texts.delete(name);
     },
+    parts: () => [[...texts.keys()]],
   };
 };
 
@@ -52,20 +55,27 @@ const sync = async (path: string): Promise<void> => {
 };
 
 let drafts = 0;
+/** Files that are being written now; others that have no hash for a name are left by a crash. */
+const writing = new Set<string>();
 
 /** Written under another name, synced and renamed: a file that has its name is whole. */
 const write = async (path: string, bytes: Buffer): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   drafts += 1;
   const draft = `${path}.${process.pid}.${drafts}`;
-  const handle = await open(draft, "wx", 0o600);
+  writing.add(draft);
   try {
-    await handle.writeFile(bytes);
-    await handle.sync();
+    const handle = await open(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, path);
   } finally {
-    await handle.close();
+    writing.delete(draft);
   }
-  await rename(draft, path);
   await sync(dirname(path));
 };
 
@@ -89,6 +99,16 @@ export const fileBlobs = (dir: string): Blobs => {
     },
     remove: (name) => {
       if (isHash(name)) rmSync(pathOf(name), { force: true });
+    },
+    *parts() {
+      for (const part of readdirSync(dir)) {
+        const names = readdirSync(join(dir, part));
+        for (const name of names) {
+          const path = join(dir, part, name);
+          if (!isHash(part + name) && !writing.has(path)) rmSync(path, { force: true, recursive: true });
+        }
+        yield names.map((name) => part + name).filter(isHash);
+      }
     },
   };
 };

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest";
-import { Journal, StoreConnections, type JournalEntry } from "@tributary/store";
+import { Journal, Store, StoreConnections, Writer, type JournalEntry } from "@tributary/store";
 import { Effect } from "effect";
+import { context, createThread, decideAll, openSession } from "../support/commands.ts";
 import { delta, entries, entry } from "../support/entries.ts";
 import type { StoreLayer } from "../support/layers.ts";
 
@@ -176,6 +177,32 @@ export const journalSuite = (layer: StoreLayer): void => {
         assert.strictEqual(journal.blob(hash), "x");
         yield* journal.append([entry("T", 1, 11)]);
         assert.strictEqual(all(journal).length, 1);
+      }).pipe(Effect.provide(layer())),
+    );
+
+    it.effect("the store itself prunes only what is over and interpreted", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal;
+        const store = yield* Store;
+        const writer = yield* Writer;
+        yield* writer.dispatch(createThread("T"), context);
+        yield* writer.step("T", (tx) => decideAll(tx, openSession));
+        for (let seq = 1; seq <= 4; seq += 1) yield* journal.append([entry("T", 1, seq)]);
+        const kept = Effect.map(store.pruneJournal({ maxBytes: 0 }), () => all(journal).map(({ seq }) => seq));
+        assert.deepStrictEqual(yield* kept, [1, 2, 3, 4]);
+        yield* writer.step("T", (tx) => tx.checkpoint(1, 3, "{}"));
+        assert.deepStrictEqual(yield* kept, [1, 2, 3, 4], "the session goes on");
+        yield* writer.step("T", (tx) =>
+          decideAll(tx, [
+            { type: "session.exit", generation: 1, seen: "runtime", kind: "graceful", recoverable: true },
+          ]),
+        );
+        assert.deepStrictEqual(yield* kept, [4], "past the checkpoint nothing goes");
+        yield* journal.append([entry("T", 2, 1)]);
+        yield* writer.step("T", (tx) => tx.checkpoint(2, 0, "{}"));
+        assert.deepStrictEqual(yield* kept, [], "an older generation is over for good");
+        assert.strictEqual(all(journal, "T", 2).length, 1);
+        assert.deepStrictEqual(yield* store.integrityCheck, []);
       }).pipe(Effect.provide(layer())),
     );
 

@@ -1,5 +1,13 @@
 /** Stores for tests: in memory, or over a folder that is gone afterwards. */
-import { Projection, Store, type Domain, type Projector, type StoreError, type StoreServices } from "@tributary/store";
+import {
+  Projection,
+  Store,
+  type Domain,
+  type Projector,
+  type StoreError,
+  type StoreServices,
+  type Synchronous,
+} from "@tributary/store";
 import { Effect, Layer } from "effect";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +18,7 @@ export interface TestOptions {
   readonly domain?: Domain;
   readonly projector?: Projector;
   readonly cachedThreads?: number;
+  readonly synchronous?: Synchronous;
 }
 
 export type StoreLayer = (options?: TestOptions) => Layer.Layer<StoreServices, StoreError>;
@@ -26,8 +35,9 @@ export const temporaryFolder = Effect.acquireRelease(
 export const storeIn = (dir: string, options: TestOptions = {}): Layer.Layer<StoreServices, StoreError> =>
   Store.layer({ dir, ...options }).pipe(Layer.provide(projection(options)));
 
+/** Without waiting for the disk, which is not what the shared suite is about. */
 export const folderStore: StoreLayer = (options = {}) =>
-  Layer.unwrap(Effect.map(temporaryFolder, (dir) => storeIn(dir, options)));
+  Layer.unwrap(Effect.map(temporaryFolder, (dir) => storeIn(dir, { synchronous: "normal", ...options })));
 
 export const memoryStore: StoreLayer = (options = {}) =>
   Store.layerMemory(options).pipe(Layer.provide(projection(options)));
