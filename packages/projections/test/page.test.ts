@@ -36,16 +36,16 @@ const positions = (rows: ReadonlyArray<TimelineRow>): ReadonlyArray<number> => r
 
 describe("pages of a thread", () => {
   it("show each row once in order, in both directions and at any size, while the thread grows", async () => {
-    for (let seed = 1; seed <= 4; seed++) {
+    for (let seed = 1; seed <= 2; seed++) {
       const random = seeded(seed);
       const history = makeHistory();
       history.thread("T");
       openSession(history, "T");
-      for (let turn = 0; turn < 25; turn++) randomTurn(history, random, "T", `t${turn}`);
+      for (let turn = 0; turn < 12; turn++) randomTurn(history, random, "T", `t${turn}`);
       const harness = await makeHarness();
       await harness.apply(history.events);
       const known = positions(readPage(harness.reader, "T", newest, limits(1e9)).rows);
-      expect(known.length).toBeGreaterThan(40);
+      expect(known.length).toBeGreaterThan(20);
       expect(known).toEqual([...new Set(known)].toSorted((a, b) => a - b));
 
       const expected = (): ReadonlyArray<number> =>
@@ -61,10 +61,10 @@ describe("pages of a thread", () => {
         await harness.apply(history.events.slice(from));
       };
       for (const of of [limits(200), limits(1500), limits(20_000), limits(1e9, 1), limits(1e9, 3)]) {
-        stop = more + 6;
+        stop = more + 3;
         const before = expected();
         expect(positions(await walk(harness, "T", "before", of, grow)), `seed ${seed}, back`).toEqual(before);
-        stop = more + 6;
+        stop = more + 3;
         expect(positions(await walk(harness, "T", "after", of, grow)), `seed ${seed}, on`).toEqual(expected());
       }
     }

@@ -36,7 +36,8 @@ describe("the projector", () => {
             : change.op === "patch"
               ? { ...change.key, ...change.set, ...change.add, ...change.setIfNull }
               : change.key;
-        for (const name of Object.keys(cells)) expect(names.has(name), `${change.table}.${name}`).toBe(true);
+        const unknown = Object.keys(cells).filter((name) => !names.has(name));
+        if (unknown.length > 0) throw new Error(`${change.table} has no ${unknown.join(", ")}`);
         if (change.op === "patch") expect(Object.keys(change.key)).toEqual(spec?.key);
         if (change.op === "merge") expect(Object.keys(change.key)).toEqual(spec?.key.slice(0, -1));
         if (change.op === "delete")
@@ -72,12 +73,14 @@ describe("the projector", () => {
   it("touches the thread's row with every event of the thread", async () => {
     const types = Object.keys(domainPayloads) as Array<DomainEventType>;
     const seen = new Set<string>();
-    for (let seed = 1; seed <= 5; seed++)
+    const missed: Array<string> = [];
+    for (let seed = 1; seed <= 3; seed++)
       for (const event of everything(seed)) {
         seen.add(event.type);
         const changes = projector.project(event).filter(({ table }) => table === "threads");
-        expect(changes, `${event.type}`).toHaveLength(1);
+        if (changes.length !== 1) missed.push(event.type);
       }
+    expect(missed).toEqual([]);
     expect(types.filter((type) => seen.has(type)).length).toBeGreaterThan(20);
   });
 

@@ -360,12 +360,11 @@ describe("lists of shells", () => {
     const seen = new Set<string>();
     let before: number | undefined;
     let pages = 0;
+    let listed = 0;
     do {
       const page = shells(harness.reader, { limit: 200, ...(before === undefined ? {} : { before }) }, noExtras);
-      for (const each of page.shells) {
-        expect(seen.has(each.threadId)).toBe(false);
-        seen.add(each.threadId);
-      }
+      for (const each of page.shells) seen.add(each.threadId);
+      listed += page.shells.length;
       // A thread that changes meanwhile comes to the front, where the reader follows it live.
       if (pages === 0) await harness.apply([history.add("T0", "thread.renamed", { title: "moved", by: "client" })]);
       before = page.before;
@@ -373,6 +372,7 @@ describe("lists of shells", () => {
     } while (before !== undefined);
     expect(pages).toBe(50);
     expect(seen.size).toBe(9999);
+    expect(listed).toBe(9999);
     expect(shells(harness.reader, { limit: 1 }, noExtras).shells[0]?.threadId).toBe("T0");
   });
 });
