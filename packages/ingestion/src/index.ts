@@ -1,1 +1,10 @@
-export {}
+export { type Accounts, totalEvents } from "./accounts.ts";
+export type { Diagnostics } from "./worker/diagnostics.ts";
+export { guard, type GuardContext } from "./guard/guard.ts";
+export type { IncomingRecord } from "./worker/intake.ts";
+export type { ReasoningDetail } from "./interpret/interpretation.ts";
+export type { Stall } from "./worker/lane.ts";
+export * as limits from "./limits.ts";
+export { type IngestionOptions, ProviderRuntimeIngestion } from "./ProviderRuntimeIngestion.ts";
+export { Secrets } from "./worker/secrets.ts";
+export type { Verdict } from "./guard/verdict.ts";

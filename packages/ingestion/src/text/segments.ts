@@ -1,0 +1,166 @@
+/**
+ * Segments: the text of one item, keyed (turnId, agentPath, itemId, stream), on its way into the log.
+ *
+ *      ┌────────── ended ──────────┐  ┌───────────── open ─────────────┐
+ *      [ piece 0 ][ whitespace ][ piece 1 ][ in the log │ held: pieces… ] ◄── push
+ *       message #0   no message  message #1    message #2 │
+ *                                                         │
+ *      journal:  … frame ─ frame ─ frame ─ frame ─ frame ─ frame
+ *                                            ▲
+ *                               firstSeq, after `skip` code units of it
+ *
+ * S1 What was pushed since the segment opened is `committed` in the log, then `held` (I4).
+ * S2 After every push and `takeBlock` until empty, held < 24,000 code units. A block handed out is never longer, and is
+ *    never cut inside a surrogate pair.
+ * S3 A push is O(1) amortised: pieces are joined only when something is handed out.
+ * S4 `firstSeq` and `skip` name the first held unit in the journal: the checkpoint holds no text (4.2).
+ * S5 While a segment is nothing but whitespace nothing of it is handed out, save at the cap; ending so it makes no message.
+ * S6 A high surrogate at the end waits for the next push; it goes alone only when the segment ends.
+ *
+ * All of it is memory that can be thrown away: the checkpoint and the journal bring it back.
+ */
+import { segmentUnits } from "../limits.ts";
+import { emptyHash } from "./text-hash.ts";
+import type { TextHash } from "./text-hash.ts";
+import { cutBefore, detached, endsInHigh, isBlank } from "./utf16.ts";
+
+/** `message`: assistant text. `full` and `summary`: reasoning. */
+export type TextKind = "message" | "full" | "summary";
+
+/** A segment that ended. Without a number it was whitespace and made no message. */
+export interface EndedSegment {
+  readonly number?: number;
+  readonly length: number;
+  /** Absent when the text is known only from the log. */
+  readonly hash?: TextHash;
+  readonly retracted?: boolean;
+}
+
+/** The segment that new text goes to. */
+export interface OpenSegment {
+  /** Its message's number, once it has one. */
+  number: number | undefined;
+  /** Code units in the log, and their hash. */
+  committed: number;
+  hash: TextHash | undefined;
+  /** Nothing but whitespace so far. */
+  blank: boolean;
+  pieces: Array<string>;
+  /** Code units in `pieces`. */
+  held: number;
+  /** Events whose last unit is held. */
+  events: number;
+  firstSeq: number;
+  skip: number;
+  /** When the first held unit came, in milliseconds. */
+  since: number;
+  /** Its turn is over: what it commits stays closed, and nothing is held for long. */
+  late: boolean;
+}
+
+/** The text of one item in one stream. */
+export interface TextItem {
+  readonly key: string;
+  readonly kind: TextKind;
+  readonly turnId: string | undefined;
+  readonly agentPath: ReadonlyArray<string>;
+  readonly itemId: string;
+  readonly ended: Array<EndedSegment>;
+  open: OpenSegment | undefined;
+  /** The number of the next message. Only segments that make one are numbered. */
+  nextNumber: number;
+  /** The item itself is over; text that still comes is kept all the same. */
+  done: boolean;
+  /** Raised when live text that people saw was replaced or retracted. */
+  revision: number;
+  /** The newest record with text of this item, and how many units of that record it was. */
+  recordSeq: number;
+  recordUnits: number;
+}
+
+export const openSegment = (late: boolean): OpenSegment => ({
+  number: undefined,
+  committed: 0,
+  hash: emptyHash,
+  blank: true,
+  pieces: [],
+  held: 0,
+  events: 0,
+  firstSeq: 0,
+  skip: 0,
+  since: 0,
+  late,
+});
+
+/** All that is held, as one string. */
+export const heldText = (segment: OpenSegment): string => {
+  const { pieces } = segment;
+  if (pieces.length > 1) segment.pieces = [pieces.join("")];
+  return segment.pieces[0] ?? "";
+};
+
+/** Whether a flush would hand something out. */
+export const isFlushable = (segment: OpenSegment): boolean => {
+  if (segment.held === 0 || (segment.blank && segment.number === undefined)) return false;
+  return segment.held > 1 || !endsInHigh(heldText(segment));
+};
+
+/** Where a delta came from: its record, and the time. */
+export interface Arrival {
+  readonly seq: number;
+  readonly now: number;
+}
+
+/** Adds text of one delta to the item's open segment. */
+export const push = (item: TextItem, segment: OpenSegment, text: string, { seq, now }: Arrival): void => {
+  if (item.recordSeq !== seq) {
+    item.recordSeq = seq;
+    item.recordUnits = 0;
+  }
+  // The age of what could not be flushed before begins now.
+  if (!isFlushable(segment)) segment.since = now;
+  if (segment.held === 0) {
+    segment.firstSeq = seq;
+    segment.skip = item.recordUnits;
+  }
+  item.recordUnits += text.length;
+  segment.pieces.push(text);
+  segment.held += text.length;
+  segment.blank &&= isBlank(text);
+};
+
+/** Keeps only the end of what is held: the last `rest.length` units of the newest record. */
+const keep = (item: TextItem, segment: OpenSegment, rest: string): void => {
+  segment.pieces = rest === "" ? [] : [rest];
+  segment.held = rest.length;
+  segment.firstSeq = item.recordSeq;
+  segment.skip = item.recordUnits - rest.length;
+};
+
+export const isFull = (segment: OpenSegment): boolean => segment.held >= segmentUnits;
+
+/** Takes what a full buffer gives at once: 24,000 code units, one less where that would part a pair. */
+export const takeBlock = (item: TextItem, segment: OpenSegment): string => {
+  const text = heldText(segment);
+  const cut = cutBefore(text, segmentUnits);
+  const rest = text.slice(cut);
+  // The last rest of a huge delta must not keep that delta alive.
+  keep(item, segment, text.length > 4 * segmentUnits && rest.length < segmentUnits ? detached(rest) : rest);
+  return text.slice(0, cut);
+};
+
+/** Takes what may enter the log now; the segment goes on. */
+export const takeReady = (item: TextItem, segment: OpenSegment): string => {
+  if (!isFlushable(segment)) return "";
+  const text = heldText(segment);
+  const cut = endsInHigh(text) ? text.length - 1 : text.length;
+  keep(item, segment, text.slice(cut));
+  return text.slice(0, cut);
+};
+
+/** Takes all that is held: the segment ends. */
+export const takeAll = (item: TextItem, segment: OpenSegment): string => {
+  const text = heldText(segment);
+  keep(item, segment, "");
+  return text;
+};

@@ -1,0 +1,275 @@
+/**
+ * The worker (4.12): serial in each thread, fair across threads.
+ *
+ *   submit ─► lane.queue ─►─┐                      ┌─► quiet: buffers only, at once
+ *                           │ a round:             │
+ *   lanes with work, in ────┼─ so much of each ─► journal.append ─► visit ─┤
+ *   a ring                  │                    (one for all)      │
+ *   timers, drains, ────────┘                                      └─► a step of the writer, in a fiber of its own
+ *   commits of others
+ *
+ * P1 A lane is in the ring or busy, never both: its records are dealt with one batch after the other.
+ * P2 A visit takes a bounded part of a lane; then it is the next lane's turn (I15). A lane whose step is slow, or fails
+ *    and is tried again, holds up nobody else.
+ * P3 Nothing is interpreted before it is in the journal, durable.
+ * P4 Who waits is told when everything taken before is committed, not when a queue looks empty; a visit that fails
+ *    still ends, so nobody waits for ever on a record that cannot be dealt with.
+ */
+import type { Journal, JournalEntry, Signals, Writer } from "@tributary/store";
+import { Clock, Effect, FiberSet, Latch } from "effect";
+import type { Scope } from "effect";
+import type { Resume } from "../interpret/batch.ts";
+import type { Budget } from "./budget.ts";
+import { nextDeadline } from "../interpret/deadlines.ts";
+import { appendAll } from "./journalling.ts";
+import { hasWork, makeLane, strongest } from "./lane.ts";
+import type { Flush, Lane, Waiter } from "./lane.ts";
+import { roundBytes, roundRecords, visitBytes, visitRecords } from "../limits.ts";
+import { liveKey } from "./live.ts";
+import type { Accepted } from "./intake.ts";
+import { isSettledElsewhere } from "../interpret/settlement.ts";
+import { quietly, visit, wantsStep } from "./visit.ts";
+import type { VisitTools } from "./visit.ts";
+
+export interface SchedulerTools extends VisitTools {
+  readonly journal: Journal["Service"];
+  readonly writer: Writer["Service"];
+  readonly signals: Signals["Service"];
+  readonly budget: Budget;
+}
+
+/** Part of a round: what was taken from one lane. */
+interface Share {
+  readonly lane: Lane;
+  readonly entries: ReadonlyArray<JournalEntry>;
+  readonly bytes: number;
+}
+
+export interface Scheduler {
+  readonly lanes: ReadonlyMap<string, Lane>;
+  readonly lane: (threadId: string) => Lane;
+  /** Puts a record for which there is room into its lane. */
+  readonly push: (lane: Lane, record: Accepted) => void;
+  /** Resolves when everything that was taken of this thread is dealt with, and flushed so. */
+  readonly settled: (lane: Lane, flush: Flush) => Effect.Effect<void>;
+}
+
+const rank = (waiters: Iterable<Waiter>, done: number): Flush => {
+  let flush: Flush = "none";
+  for (const waiter of waiters) if (waiter.target <= done) flush = strongest(flush, waiter.flush);
+  return flush;
+};
+
+/** Takes the front of a lane's queue: so many records, so many bytes, at least one record. */
+const takeFront = (lane: Lane, room: { records: number; bytes: number }): ReadonlyArray<Accepted> => {
+  const most = Math.min(visitRecords, room.records);
+  const bytes = Math.min(visitBytes, room.bytes);
+  let taken = 0;
+  let weight = 0;
+  for (const record of lane.queue) {
+    if (taken >= most || (taken > 0 && weight + record.bytes > bytes)) break;
+    taken += 1;
+    weight += record.bytes;
+  }
+  room.records -= taken;
+  room.bytes -= weight;
+  return lane.queue.splice(0, taken);
+};
+
+const number = (journal: Journal["Service"], lane: Lane, record: Accepted): JournalEntry => {
+  const { generation, bytes: _, ...rest } = record;
+  const { threadId, numbered } = lane;
+  const seq = (numbered.get(generation) ?? journal.lastSeq(threadId, generation)) + 1;
+  numbered.set(generation, seq);
+  return { threadId, generation, seq, ...rest };
+};
+
+export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { writer, journal, signals, budget } = tools;
+    const clock = yield* Clock.Clock;
+    const fibers = yield* FiberSet.make();
+    const fork = yield* FiberSet.runtime(fibers)();
+    const lanes = new Map<string, Lane>();
+    const ring: Array<Lane> = [];
+    const woken = Latch.makeUnsafe(false);
+
+    const enqueue = (lane: Lane): void => {
+      if (lane.isQueued || lane.isBusy) return;
+      lane.isQueued = true;
+      ring.push(lane);
+      woken.openUnsafe();
+    };
+
+    const now = (): number => clock.currentTimeMillisUnsafe();
+
+    const isStreaming = ({ threadId }: Lane): boolean => writer.state(threadId)?.textDelivery !== "buffered";
+
+    /** One timer a lane, for the next of what it holds. */
+    const setTimer = (lane: Lane): void => {
+      const at = nextDeadline(lane.memory, isStreaming(lane));
+      // One that goes off too early looks again.
+      if (at >= lane.timerAt) return;
+      lane.timerAt = at;
+      lane.timer += 1;
+      const { timer } = lane;
+      const goOff = Effect.sync(() => {
+        if (lane.timer !== timer) return;
+        lane.timerAt = Infinity;
+        if (nextDeadline(lane.memory, isStreaming(lane)) > now()) return setTimer(lane);
+        lane.isDue = true;
+        enqueue(lane);
+      });
+      fork(Effect.andThen(Effect.sleep(Math.max(0, at - now())), goOff));
+    };
+
+    /** What nobody talks to any more, and holds nothing, is forgotten (I11). */
+    const forget = (lane: Lane): void => {
+      const session = writer.state(lane.threadId)?.session;
+      const isOver = session === undefined || (session.state !== "opening" && session.state !== "ready");
+      const { accounts, open } = lane.memory;
+      if (isOver && accounts.held === 0 && open.size === 0 && !hasWork(lane)) lanes.delete(lane.threadId);
+    };
+
+    /** Whether somebody else ended what is open here: a client that released the session, the engine. */
+    const isSettled = (lane: Lane): boolean => {
+      const state = writer.state(lane.threadId);
+      return isSettledElsewhere({ memory: lane.memory, state: () => state });
+    };
+
+    const finish = (lane: Lane, { entries, bytes }: Share): void => {
+      lane.isBusy = false;
+      lane.isTouched ||= lane.isLoaded && isSettled(lane);
+      lane.done += entries.length;
+      if (bytes > 0) budget.release(lane.threadId, bytes);
+      for (const waiter of lane.waiters)
+        if (waiter.target <= lane.done) {
+          lane.waiters.delete(waiter);
+          waiter.done();
+        }
+      setTimer(lane);
+      signals.touch([liveKey(lane.threadId)]);
+      if (hasWork(lane)) enqueue(lane);
+      else forget(lane);
+    };
+
+    /** What a visit must flush: for those who wait, for an interrupt, by age. */
+    const flushOf = (lane: Lane, done: number): Flush => {
+      const state = writer.state(lane.threadId);
+      const isInterrupted = state?.interrupt !== undefined && state.interrupt !== lane.interrupt;
+      lane.interrupt = state?.interrupt;
+      const asked = strongest(rank(lane.waiters, done), isInterrupted ? "open" : "none");
+      const own = lane.isDue || lane.isTouched ? "due" : "none";
+      lane.isDue = false;
+      lane.isTouched = false;
+      return strongest(asked, own);
+    };
+
+    const tryQuietly = (lane: Lane, entries: ReadonlyArray<JournalEntry>): Resume | "done" | "failed" => {
+      try {
+        return quietly(tools, lane, entries, now()) ?? "done";
+      } catch {
+        // The visit finds it again, with the record at fault.
+        return "failed";
+      }
+    };
+
+    const startVisit = (share: Share): void => {
+      const { lane, entries } = share;
+      const flush = flushOf(lane, lane.done + entries.length);
+      const quiet = lane.isLoaded ? tryQuietly(lane, entries) : "failed";
+      if (quiet === "done" && !wantsStep(lane, flush)) return finish(lane, share);
+      if (quiet === "failed" && lane.isLoaded) lane.isLoaded = false;
+      const from = typeof quiet === "string" ? undefined : quiet;
+      const visited = visit(tools, lane, entries, from, flush);
+      fork(
+        Effect.ensuring(
+          visited,
+          Effect.sync(() => finish(lane, share)),
+        ),
+      );
+    };
+
+    /** So much of each lane in turn. */
+    const takeRound = (): ReadonlyArray<Share> => {
+      const room = { records: roundRecords, bytes: roundBytes };
+      const shares: Array<Share> = [];
+      while (ring.length > 0 && room.records > 0 && room.bytes > 0) {
+        const lane = ring.shift();
+        if (lane === undefined) break;
+        lane.isQueued = false;
+        lane.isBusy = true;
+        const taken = takeFront(lane, room);
+        const bytes = taken.reduce((sum, record) => sum + record.bytes, 0);
+        shares.push({ lane, entries: taken.map((record) => number(journal, lane, record)), bytes });
+      }
+      return shares;
+    };
+
+    const storedOf = (shares: ReadonlyArray<Share>, stored: ReadonlyArray<JournalEntry>): ReadonlyArray<Share> => {
+      let at = 0;
+      return shares.map((share) => {
+        const entries = stored.slice(at, at + share.entries.length);
+        at += share.entries.length;
+        const last = entries.at(-1);
+        if (last !== undefined) share.lane.numbered.set(last.generation, last.seq);
+        return { ...share, entries };
+      });
+    };
+
+    const round = Effect.gen(function* () {
+      yield* woken.await;
+      const shares = takeRound();
+      if (ring.length === 0) woken.closeUnsafe();
+      const entries = shares.flatMap((share) => share.entries);
+      const stored = entries.length === 0 ? entries : yield* appendAll(journal, entries);
+      for (const share of storedOf(shares, stored)) startVisit(share);
+      yield* Effect.yieldNow;
+    });
+
+    /** The store is gone: nobody waits for it. */
+    let isStopped = false;
+    const stop = Effect.sync(() => {
+      isStopped = true;
+      for (const lane of lanes.values()) for (const waiter of lane.waiters) waiter.done();
+      budget.dismissAll();
+    });
+
+    yield* Effect.forkScoped(Effect.ensuring(Effect.ignore(Effect.forever(round)), stop));
+
+    yield* signals.onCommit((threadIds) => {
+      for (const threadId of threadIds) {
+        const lane = lanes.get(threadId);
+        if (lane === undefined || !lane.isLoaded) continue;
+        const state = writer.state(threadId);
+        // Only what concerns what is held here: an interrupt, an end that somebody else brought about, the delivery.
+        lane.isTouched ||= state?.interrupt !== lane.interrupt || (!lane.isBusy && isSettled(lane));
+        if (lane.isTouched) enqueue(lane);
+        else if (!lane.isBusy) setTimer(lane);
+      }
+    });
+
+    return {
+      lanes,
+      lane: (threadId) => {
+        const known = lanes.get(threadId);
+        if (known !== undefined) return known;
+        const lane = makeLane(threadId);
+        lanes.set(threadId, lane);
+        return lane;
+      },
+      push: (lane, record) => {
+        lane.queue.push(record);
+        lane.accepted += 1;
+        enqueue(lane);
+      },
+      settled: (lane, flush) =>
+        Effect.callback<void>((resume) => {
+          if (isStopped) return resume(Effect.void);
+          const waiter: Waiter = { target: lane.accepted, flush, done: () => resume(Effect.void) };
+          lane.waiters.add(waiter);
+          enqueue(lane);
+          return Effect.sync(() => void lane.waiters.delete(waiter));
+        }),
+    };
+  });

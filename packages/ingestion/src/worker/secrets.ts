@@ -1,0 +1,47 @@
+/**
+ * Values known as secrets reach neither the journal nor the log (I16): exact values are masked in frames and events
+ * before either sees them. A value that a runtime prints in pieces, over several frames, is not recognised.
+ */
+import type { RuntimeEvent } from "@tributary/contracts";
+import { mask } from "@tributary/domain";
+import { Context } from "effect";
+
+/**
+ * The exact values to mask in what a thread's runtime says: values of its instance's environment, of MCP servers'
+ * environment and headers, answers to secret questions. Asked for each record, so a new secret counts at once.
+ */
+export class Secrets extends Context.Reference<{ readonly of: (threadId: string) => ReadonlyArray<string> }>(
+  "tributary/ingestion/Secrets",
+  { defaultValue: () => ({ of: () => [] }) },
+) {}
+
+/** Shorter values ("1", "on") are no secrets, and masking them would spoil everything that people read. */
+const shortest = 4;
+
+/** Longest first, so that a value inside another one does not leave the other's rest behind. */
+export const maskable = (secrets: ReadonlyArray<string>): ReadonlyArray<string> =>
+  secrets.filter((secret) => secret.length >= shortest).toSorted((one, other) => other.length - one.length);
+
+const maskText = (text: string, secrets: ReadonlyArray<string>): string =>
+  secrets.reduce((masked, secret) => masked.replaceAll(secret, mask), text);
+
+const maskDeep = (value: unknown, secrets: ReadonlyArray<string>): unknown => {
+  if (typeof value === "string") return maskText(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => maskDeep(item, secrets));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [maskText(key, secrets), maskDeep(item, secrets)]),
+  );
+};
+
+/** Whether a value's JSON may hold one of the secrets. */
+const mayHold = (json: string, secrets: ReadonlyArray<string>): boolean =>
+  secrets.some((secret) => json.includes(JSON.stringify(secret).slice(1, -1)));
+
+/** The value without secrets, given its JSON; the same value where there are none. */
+export const maskValue = (value: unknown, json: string, secrets: ReadonlyArray<string>): unknown =>
+  secrets.length > 0 && mayHold(json, secrets) ? maskDeep(value, secrets) : value;
+
+/** Likewise for an event. Only strings change, and only into other strings. */
+export const maskEvent = (event: RuntimeEvent, json: string, secrets: ReadonlyArray<string>): RuntimeEvent =>
+  maskValue(event, json, secrets) as RuntimeEvent;
