@@ -61,6 +61,8 @@ export const makeOutbox = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       for (;;) {
         yield* news.await;
+        // Whoever put a record is still at it: what a record causes must find it done.
+        yield* Effect.yieldNow;
         const batch = waiting;
         waiting = [];
         news.closeUnsafe();

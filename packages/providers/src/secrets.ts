@@ -9,6 +9,16 @@ export const MASK = "•••";
 /** Shorter values (`1`, `true`, `error`) are no secrets, and replacing them would ruin what the agent says. */
 const SHORTEST = 8;
 
+const secretName = /key|token|secret|passw|credential|auth/i;
+const path = /^(~?[\\/]|[A-Za-z]:[\\/])/;
+
+/**
+ * The values of an environment that are kept out of records. A folder is none: replacing it would ruin every path below
+ * it. A variable whose name says that it is a secret always is one.
+ */
+export const environmentSecrets = (env: Readonly<Record<string, string>> = {}): ReadonlyArray<string> =>
+  Object.entries(env).flatMap(([name, value]) => (secretName.test(name) || !path.test(value) ? [value] : []));
+
 export class Secrets {
   /** Longest first: one value may hold another. */
   #values: ReadonlyArray<string> = [];

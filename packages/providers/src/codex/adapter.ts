@@ -9,11 +9,11 @@ import {
 import { Effect, Schema, type Scope } from "effect";
 import { asId, asObject, asText, defined, type NativeObject } from "../native.ts";
 import type { AgentHandle } from "../process/index.ts";
-import { Secrets } from "../secrets.ts";
+import { environmentSecrets, Secrets } from "../secrets.ts";
 import { capabilities } from "./capabilities.ts";
 import { connect, type Connection } from "./connection.ts";
 import { installation } from "./installation.ts";
-import { listModels, type Model, modelCapabilities, unknownEffort } from "./models.ts";
+import { listModels, modelCapabilities } from "./models.ts";
 import { greeting, GREETING_DEADLINE, locateCodex, notFound, oneAtFirst, spawnCodex, unavailable } from "./process.ts";
 import { configure, makeSession, type Opened } from "./session.ts";
 import { CodexOptions, isServerName, openParams, settingsOfReply, unmet } from "./settings.ts";
@@ -51,7 +51,7 @@ const readOptions = (options: OpenOptions): Effect.Effect<CodexOptions, OpenErro
 
 const secretsOf = ({ instance, mcpServers = [] }: OpenOptions): Secrets =>
   new Secrets([
-    ...Object.values(instance.env ?? {}),
+    ...environmentSecrets(instance.env),
     ...mcpServers.flatMap(({ env, headers }) => [...Object.values(env ?? {}), ...Object.values(headers ?? {})]),
   ]);
 
@@ -88,21 +88,17 @@ const openThread = (
 };
 
 /** Reads back what was wished, and sets what can only be set afterwards. */
-const settle = (opened: Opened, models: ReadonlyArray<Model>): Effect.Effect<void, OpenError> =>
+const settle = (opened: Opened): Effect.Effect<void, OpenError> =>
   Effect.gen(function* () {
     const { options, first } = opened;
     const { model, effort, serviceTier, interactionMode } = options;
-    const wrongEffort = effort === undefined ? undefined : unknownEffort(models, model ?? first.model, effort);
-    if (wrongEffort !== undefined) return yield* Effect.fail(unsupported("effort", wrongEffort));
     const isResumed = options.resume !== undefined;
-    const atOnce = defined({ model, serviceTier, effort: isResumed ? undefined : effort });
-    const miss = unmet(first, atOnce);
+    const miss = unmet(first, defined({ model, serviceTier, effort: isResumed ? undefined : effort }));
     if (miss !== undefined) {
       return yield* Effect.fail(unsupported(miss.option, `Codex opened with ${miss.got} instead of ${miss.wanted}`));
     }
-    const later = { ...defined({ effort: isResumed ? effort : undefined }), interactionMode };
-    yield* Effect.mapError(configure(opened, later), ({ failure }) =>
-      unsupported(failure.code ?? "option", failure.message),
+    yield* configure(opened, { ...defined({ effort, serviceTier }), interactionMode }).pipe(
+      Effect.mapError(({ failure }) => unsupported(failure.code ?? "option", failure.message)),
     );
   });
 
@@ -134,12 +130,12 @@ const open = Effect.fnUntraced(function* (
     yield* oneAtFirst(instance, greet).pipe(Effect.catch(toOpenError("runtime_unavailable", failing)));
     const reply = yield* openThread(connection, options, own, failing);
     const first = settingsOfReply(reply);
-    const opened: Opened = { connection, agent, secrets, own, options, threadId: reply.threadId, first };
     // What models there are must not keep a session from opening.
     const models = yield* listModels((params) => connection.call("model/list", params, "5 seconds")).pipe(
       Effect.catch(() => Effect.succeed([])),
     );
-    yield* settle(opened, models);
+    const opened: Opened = { connection, agent, secrets, own, options, threadId: reply.threadId, first, models };
+    yield* settle(opened);
     return makeSession(
       opened,
       {

@@ -44,6 +44,8 @@ export interface Connection {
   readonly nextSettings: () => Effect.Effect<void>;
   /** Says what the end of the process will have been asked by. */
   readonly asking: (how: NonNullable<ProcessEnd["asked"]>) => void;
+  /** Resolves when all that has crossed the pipe by now was handed over. */
+  readonly told: Effect.Effect<void>;
   /** Resolves when the process is gone and the last record was handed over. */
   readonly ended: Effect.Effect<void>;
 }
@@ -181,6 +183,7 @@ export const connect = Effect.fnUntraced(function* (options: {
     asking: (how) => {
       asked ??= how;
     },
+    told: outbox.drained,
     ended: Deferred.await(ended),
   };
 });

@@ -5,7 +5,7 @@ import type { Installation, InstanceConfig } from "@tributary/contracts";
 import { Effect, Stream } from "effect";
 import { asObject, asText, asWords, defined, type NativeObject } from "../native.ts";
 import { isOversize, makeJsonRpc } from "../process/index.ts";
-import { Secrets } from "../secrets.ts";
+import { environmentSecrets, Secrets } from "../secrets.ts";
 import { capabilities } from "./capabilities.ts";
 import { listModels, modelCapabilities } from "./models.ts";
 import { greeting, locateCodex, notFound, oneAtFirst, spawnCodex } from "./process.ts";
@@ -61,7 +61,7 @@ const ask = (instance: InstanceConfig, path: string): Effect.Effect<Partial<Inst
     Effect.catch((error) =>
       Effect.succeed({
         available: false,
-        problem: new Secrets(Object.values(instance.env ?? {})).text(
+        problem: new Secrets(environmentSecrets(instance.env)).text(
           `codex app-server did not answer (${"failure" in error ? error.failure.message : error.message}): run it by hand, or update Codex`,
         ),
       }),

@@ -61,13 +61,31 @@ export const modelCapabilities = (
   };
 };
 
-/** Codex takes any word as an effort: one that the catalog does not have for this model is refused here. */
-export const unknownEffort = (
+/** A choice that the catalog does not have for a model. */
+export interface UnknownChoice {
+  readonly option: "effort" | "serviceTier";
+  readonly message: string;
+}
+
+/**
+ * Codex takes any word as an effort, and later on as a tier (observed): what its own catalog does not have for the model is
+ * refused here. A model that is not in the catalog is nobody's to judge.
+ */
+export const unknownChoice = (
   models: ReadonlyArray<Model>,
-  model: string | undefined,
-  effort: string,
-): string | undefined => {
-  const known = models.find(({ id }) => id === model);
-  if (known === undefined || known.efforts.length === 0 || known.efforts.includes(effort)) return undefined;
-  return `${known.id} has the efforts ${known.efforts.join(", ")}, not ${effort}: choose one of them`;
+  chosen: { readonly model?: string; readonly effort?: string; readonly serviceTier?: string },
+): UnknownChoice | undefined => {
+  const model = models.find(({ id }) => id === chosen.model);
+  if (model === undefined) return undefined;
+  const lacks = (
+    option: UnknownChoice["option"],
+    what: string,
+    known: ReadonlyArray<string>,
+  ): UnknownChoice | undefined => {
+    const wanted = chosen[option];
+    if (wanted === undefined || known.includes(wanted)) return undefined;
+    const choices = known.length === 0 ? `no ${what}` : `the ${what} ${known.join(", ")}`;
+    return { option, message: `${model.id} has ${choices}, not ${wanted}: choose another one` };
+  };
+  return lacks("effort", "efforts", model.efforts) ?? lacks("serviceTier", "tiers", model.tiers);
 };

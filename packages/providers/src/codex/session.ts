@@ -12,6 +12,7 @@ import { asId, asObject, asObjects, asText, defined, type NativeObject } from ".
 import type { AgentHandle } from "../process/index.ts";
 import type { Secrets } from "../secrets.ts";
 import type { Connection } from "./connection.ts";
+import { type Model, unknownChoice } from "./models.ts";
 import { activeRootTurn } from "./place.ts";
 import { type CodexOptions, collaborationMode, settingsChange, type ThreadSettings, unmet } from "./settings.ts";
 import type { Asked, CodexState } from "./state.ts";
@@ -26,6 +27,8 @@ export interface Opened {
   readonly threadId: string;
   /** Settings as Codex said them at the opening. */
   readonly first: ThreadSettings;
+  /** What the instance offers; empty where it was not told. */
+  readonly models: ReadonlyArray<Model>;
 }
 
 type Call<A = void> = Effect.Effect<A, RuntimeCallError>;
@@ -200,7 +203,9 @@ const answer = (
 /** Changes settings and reads them back: Codex says nothing of a wish that it does not follow. */
 export const configure = (opened: Opened, wanted: ConfigureOptions): Call<ConfigureOptions> =>
   Effect.gen(function* () {
-    const { connection, own, threadId } = opened;
+    const { connection, own, threadId, models } = opened;
+    const wrong = unknownChoice(models, { ...defined({ model: currentSettings(opened).model }), ...wanted });
+    if (wrong !== undefined) return yield* Effect.fail(refuse(wrong.option, wrong.message));
     const change = settingsChange(currentSettings(opened), wanted, own);
     if (change !== undefined) {
       const told = connection.nextSettings();
@@ -208,6 +213,7 @@ export const configure = (opened: Opened, wanted: ConfigureOptions): Call<Config
       if (settingsChange(currentSettings(opened), wanted, own) !== undefined) {
         yield* Effect.timeoutOrElse(told, { duration: SETTINGS_DEADLINE, orElse: () => Effect.void });
       }
+      yield* connection.told;
     }
     const now = currentSettings(opened);
     const miss = unmet(now, wanted);
