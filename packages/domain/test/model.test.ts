@@ -165,7 +165,7 @@ describe("the decider, among random clients and runtimes", () => {
   const asked = process.env["TRIBUTARY_MODEL_SEED"];
   const coverage: Coverage = { events: new Map(), outcomes: new Set() };
 
-  it(`keeps its invariants in ${sequences} sequences of ${steps} commands`, { timeout: 60_000 }, () => {
+  it(`keeps its invariants in ${sequences} sequences of ${steps} commands`, { timeout: 120_000 }, () => {
     const first = asked === undefined ? 1 : Number(asked);
     for (let seed = first; seed < first + (asked === undefined ? sequences : 1); seed++) runSequence(seed, coverage);
   });

@@ -187,6 +187,19 @@ describe("evolveThread", () => {
     expect(() => evolveThread(undefined, archived, "T")).toThrow(/begins with thread.archived/);
   });
 
+  it("a session that is over leaves nothing to stop", () => {
+    const sessionFailed = event("session.failed", { generation: 1, error: failure() });
+    for (const over of [exited(), released(), sessionFailed])
+      expect(stateAfter(...open, interrupting({ inputId: "i1" }), over)).not.toHaveProperty("interrupt");
+  });
+
+  it("a request whose answer did not arrive is as before it", () => {
+    const notDelivered = event("request.delivery_failed", { requestId: "r", error: failure() });
+    const before = stateAfter(...open, ...running(), asked("r"));
+    const after = stateAfter(...open, ...running(), asked("r"), answering("r"), notDelivered);
+    expect(after.requests).toStrictEqual(before.requests);
+  });
+
   it("an event of another generation than the newest session's changes nothing (I6)", () => {
     const before = stateAfter(...open, exited(), opening(2), ready(2), ...running(), interrupting({ turnId: "t1" }));
     for (const stale of [exited(1), released(1), event("session.configured", { generation: 1, model: "old" })])

@@ -177,6 +177,12 @@ describe("turn.end", () => {
       );
   });
 
+  it("leaves alone background work that is no agent", () => {
+    given(...history, tasking("sh", "background", { childPath: [] }), acting("a", { turnId: "t1" }))
+      .told(end())
+      .thenEvents(stopped("t1//a"), ended("t1"), done("i1", "t1"));
+  });
+
   it("leaves alone what a background agent does", () => {
     const inside = { turnId: "t1", agentPath: ["bg", "child"] };
     const background = [

@@ -224,7 +224,14 @@ export class Ledger {
     entry.turnId = turnId;
     entry.generation = number(payload["generation"]);
     entry.path = path(kind === "task" ? payload["childPath"] : payload["agentPath"]);
-    if (entry.generation !== this.generation) throw new Error(`${type} of another generation (I6)`);
+    this.#belongs(type, entry);
+  }
+
+  /** What begins is of the newest session, and of a turn that this session had (I6). */
+  #belongs(type: string, { generation, turnId }: Entry): void {
+    if (generation !== this.generation) throw new Error(`${type} of another generation (I6)`);
+    if (turnId !== undefined && this.get("turn", turnId)?.generation !== generation)
+      throw new Error(`${type} under a turn of another session (I6)`);
   }
 
   #turnStarted(payload: Payload, entry: Entry): void {
@@ -267,7 +274,7 @@ export class Ledger {
       if (start === undefined) return;
       entry.turnId = start.turnId;
       entry.generation = start.generation;
-      if (start.generation !== this.generation) throw new Error("text of another generation (I6)");
+      this.#belongs(type, entry);
     }
     if (type === "message.replaced") entry.text = piece;
     if (type.endsWith(".completed") && payload["length"] !== (entry.text ?? "").length)
