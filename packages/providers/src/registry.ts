@@ -1,16 +1,19 @@
 /** The runtimes that this build knows: a line each in both tables. */
 import type { Adapter } from "@tributary/contracts";
+import { claudeTranslator } from "./claude/translate.ts";
 import { codexTranslator } from "./codex/translate.ts";
 import type { Translator } from "./translator.ts";
 
 /** An adapter is loaded when it is first used. */
 const adapters = {
+  claude: () => import("./claude/index.ts").then(({ claude }) => claude),
   codex: () => import("./codex/index.ts").then(({ codex }) => codex),
   scripted: () => import("./scripted/index.ts").then(({ scripted }) => scripted),
 } satisfies Readonly<Record<string, () => Promise<Adapter>>>;
 
 /** Pure and small: read recordings of runtimes that need not be installed. */
 const translators: Readonly<Record<string, Translator>> = {
+  claude: claudeTranslator,
   codex: codexTranslator,
 };
 

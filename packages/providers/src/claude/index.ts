@@ -1,0 +1,3 @@
+export { claude, makeClaude } from "./adapter.ts";
+export { initialState } from "./state.ts";
+export { claudeTranslator, translate } from "./translate.ts";
