@@ -103,7 +103,7 @@ const make = (
       if (isClosed) return undefined;
       const given = secrets.of(threadId);
       const known = given.length === 0 ? given : maskable(given);
-      const accepted = intake(record, { generation, secrets: known, at: clock.currentTimeMillisUnsafe() });
+      const accepted = intake(record, { threadId, generation, secrets: known, at: clock.currentTimeMillisUnsafe() });
       const push = (): void => scheduler.push(scheduler.lane(threadId), accepted);
       if (budget.tryTake(threadId, accepted.bytes)) {
         push();

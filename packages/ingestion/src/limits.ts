@@ -22,6 +22,8 @@ export const diffBytes = 48 * 1024;
 /** Error strings, in UTF-8 bytes. */
 export const errorBytes = 4 * 1024;
 
+/** Segments of a thread that are open at a time; one more ends the oldest. Runtimes that never end their items meet it. */
+export const openSegments = 64;
 /** Ended text items whose pieces are remembered for the comparison with a whole text. */
 export const rememberedItems = 32;
 /** Kinds that are counted by name in diagnostics; more are counted together. */

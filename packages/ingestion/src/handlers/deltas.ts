@@ -1,13 +1,13 @@
 /** `content.delta`: text goes into its item's segment, command output into its activity's window. */
 import type { RuntimeEventOf } from "@tributary/contracts";
-import { agentHolds, endQuietly, flush, flushAgent, flushFull } from "../text/text.ts";
+import { agentHolds, end, endQuietly, flush, flushAgent, flushFull } from "../text/text.ts";
 import { folded, held } from "../interpret/interpretation.ts";
 import type { Handler, Interpretation, Outcome } from "../interpret/interpretation.ts";
 import { segmentUnits } from "../limits.ts";
 import { root } from "../plain.ts";
 import { openSegment, push } from "../text/segments.ts";
 import type { OpenSegment, TextItem, TextKind } from "../text/segments.ts";
-import { findItem, findOrMakeItem, firstFreeNumber, openIn, textId } from "../text/text-items.ts";
+import { findItem, findOrMakeItem, firstFreeNumber, isCrowded, openIn, textId } from "../text/text-items.ts";
 import { emptyHash } from "../text/text-hash.ts";
 import { isQuietOutput, lateOutput, output } from "./output.ts";
 
@@ -30,12 +30,18 @@ const receive = (it: Interpretation, item: TextItem, segment: OpenSegment, text:
   it.memory.accounts.held += 1;
 };
 
+const begin = (it: Interpretation, item: TextItem): OpenSegment => {
+  const [oldest] = it.memory.open;
+  if (isCrowded(it.memory) && oldest !== undefined) end(it, oldest);
+  return openIn(it.memory, item, openSegment(false));
+};
+
 const text = (it: Interpretation, event: Delta, kind: TextKind): Outcome => {
   if (event.payload.text === "" || !isWanted(it, kind)) return folded;
   const item = findOrMakeItem(it, kind, event);
   // The first text of an item is its start, whether or not the runtime announced it.
   if (item.open === undefined && item.ended.length === 0) flushAgent(it, item.agentPath);
-  const segment = item.open ?? openIn(it.memory, item, openSegment(false));
+  const segment = item.open ?? begin(it, item);
   receive(it, item, segment, event.payload.text);
   flushFull(it, item, segment);
   return held;
@@ -46,7 +52,7 @@ const isQuietText = (it: Interpretation, event: Delta, kind: TextKind): boolean 
   const item = findItem(it.memory, kind, event);
   const open = item?.open;
   if (open !== undefined) return open.held + event.payload.text.length < segmentUnits;
-  if (event.payload.text.length >= segmentUnits) return false;
+  if (event.payload.text.length >= segmentUnits || isCrowded(it.memory)) return false;
   return (item !== undefined && item.ended.length > 0) || !agentHolds(it, event.agentPath ?? root);
 };
 

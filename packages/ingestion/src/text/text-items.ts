@@ -3,7 +3,7 @@ import { itemKey, messageId } from "@tributary/contracts";
 import type { RuntimeEventEnvelope } from "@tributary/contracts";
 import type { Lookups } from "@tributary/domain";
 import type { Interpretation } from "../interpret/interpretation.ts";
-import { rememberedItems } from "../limits.ts";
+import { openSegments, rememberedItems } from "../limits.ts";
 import type { Memory } from "../interpret/memory.ts";
 import { root, samePath } from "../plain.ts";
 import type { OpenSegment, TextItem, TextKind } from "./segments.ts";
@@ -89,6 +89,9 @@ export const itemsOf = (memory: Memory, event: RuntimeEventEnvelope): ReadonlyAr
   const place = placeOf(event);
   return kinds.flatMap((kind) => memory.items.get(keyOf(kind, place)) ?? []);
 };
+
+/** Whether one more open segment would be too many: the one that was opened first must end. */
+export const isCrowded = ({ open }: Memory): boolean => open.size >= openSegments;
 
 export const openIn = (memory: Memory, item: TextItem, segment: OpenSegment): OpenSegment => {
   item.open = segment;

@@ -4,6 +4,7 @@
  */
 import { decodeRuntimeEvent, isUndecodable } from "@tributary/contracts";
 import type { RuntimeEvent, RuntimeRecord } from "@tributary/contracts";
+import type { JournalEntry } from "@tributary/store";
 import { maskEvent, maskValue } from "./secrets.ts";
 import { markUndecodable } from "../interpret/undecodable.ts";
 import { utf8Bytes } from "../text/utf16.ts";
@@ -11,21 +12,15 @@ import { utf8Bytes } from "../text/utf16.ts";
 /** A record whose events are not checked yet. Every `RuntimeRecord` is one. */
 export type IncomingRecord = Omit<RuntimeRecord, "events"> & { readonly events: ReadonlyArray<unknown> };
 
-/** A journal entry without its number. */
+/** A journal entry on its way: its number is given when it is its turn. */
 export interface Accepted {
-  readonly generation: number;
-  readonly kind: "frame" | "call" | "reply";
-  readonly dir: "in" | "out";
-  readonly nativeKind: string;
-  readonly frame: string;
-  readonly replyTo?: string;
-  readonly events: ReadonlyArray<RuntimeEvent>;
-  readonly at: number;
+  readonly entry: JournalEntry & { seq: number };
   /** Bytes of frame and events: what it counts against the limits. */
   readonly bytes: number;
 }
 
 export interface IntakeOptions {
+  readonly threadId: string;
   readonly generation: number;
   /** As `maskable` gives them. */
   readonly secrets: ReadonlyArray<string>;
@@ -42,8 +37,9 @@ const json = (value: unknown): string | undefined => {
   }
 };
 
-/** What an event of a few fields weighs beside its text. */
-const envelopeBytes = 160;
+/** What an event of a few fields weighs in memory beside its text, and a record beside its frame and events. */
+const eventBytes = 320;
+const recordBytes = 256;
 
 interface Checked {
   readonly event: RuntimeEvent;
@@ -53,9 +49,11 @@ interface Checked {
 const checked = (event: RuntimeEvent, secrets: ReadonlyArray<string>): Checked | undefined => {
   // Deltas are most of everything: their text says how much they weigh, and is the only place for a secret.
   if (event.type === "content.delta" && secrets.length === 0)
-    return { event, bytes: envelopeBytes + utf8Bytes(event.payload.text) };
+    return { event, bytes: eventBytes + utf8Bytes(event.payload.text) };
   const text = json(event);
-  return text === undefined ? undefined : { event: maskEvent(event, text, secrets), bytes: utf8Bytes(text) };
+  return text === undefined
+    ? undefined
+    : { event: maskEvent(event, text, secrets), bytes: eventBytes + utf8Bytes(text) };
 };
 
 const check = (incoming: unknown, secrets: ReadonlyArray<string>): Checked => {
@@ -67,7 +65,7 @@ const check = (incoming: unknown, secrets: ReadonlyArray<string>): Checked => {
     : { problem: "an event must be representable as JSON", type: decoded.type };
   const mark = markUndecodable(problem, incoming);
   const text = json(mark) ?? "";
-  return { event: maskEvent(mark, text, secrets), bytes: utf8Bytes(text) };
+  return { event: maskEvent(mark, text, secrets), bytes: eventBytes + utf8Bytes(text) };
 };
 
 const frameText = (frame: unknown, secrets: ReadonlyArray<string>): string => {
@@ -80,23 +78,18 @@ const frameText = (frame: unknown, secrets: ReadonlyArray<string>): string => {
 
 const nativeKindUnits = 256;
 
-export const intake = (record: IncomingRecord, { generation, secrets, at }: IntakeOptions): Accepted => {
-  const frame = frameText(record.native.frame, secrets);
-  let bytes = utf8Bytes(frame) + envelopeBytes;
-  const events = record.events.map((incoming) => {
+export const intake = (record: IncomingRecord, options: IntakeOptions): Accepted => {
+  const { threadId, generation, secrets, at } = options;
+  const { kind, dir = "in", native, replyTo } = record;
+  const frame = frameText(native.frame, secrets);
+  let bytes = utf8Bytes(frame) + recordBytes;
+  const events: Array<RuntimeEvent> = [];
+  for (const incoming of record.events) {
     const { event, bytes: size } = check(incoming, secrets);
     bytes += size;
-    return event;
-  });
-  return {
-    generation,
-    kind: record.kind,
-    dir: record.dir ?? "in",
-    nativeKind: record.native.kind.slice(0, nativeKindUnits),
-    frame,
-    ...(record.replyTo === undefined ? {} : { replyTo: record.replyTo }),
-    events,
-    at,
-    bytes,
-  };
+    events.push(event);
+  }
+  const nativeKind = native.kind.slice(0, nativeKindUnits);
+  const entry: Accepted["entry"] = { threadId, generation, seq: 0, kind, dir, nativeKind, frame, events, at };
+  return { entry: replyTo === undefined ? entry : { ...entry, replyTo }, bytes };
 };

@@ -60,28 +60,31 @@ const rank = (waiters: Iterable<Waiter>, done: number): Flush => {
   return flush;
 };
 
+interface Room {
+  records: number;
+  bytes: number;
+}
+
 /** Takes the front of a lane's queue: so many records, so many bytes, at least one record. */
-const takeFront = (lane: Lane, room: { records: number; bytes: number }): ReadonlyArray<Accepted> => {
-  const most = Math.min(visitRecords, room.records);
-  const bytes = Math.min(visitBytes, room.bytes);
-  let taken = 0;
-  let weight = 0;
-  for (const record of lane.queue) {
-    if (taken >= most || (taken > 0 && weight + record.bytes > bytes)) break;
-    taken += 1;
-    weight += record.bytes;
+const takeFront = (lane: Lane, room: Room): { readonly taken: ReadonlyArray<Accepted>; readonly bytes: number } => {
+  const { queue } = lane;
+  let records = 0;
+  let bytes = 0;
+  for (const record of queue) {
+    if (records >= room.records || (records > 0 && bytes + record.bytes > room.bytes)) break;
+    records += 1;
+    bytes += record.bytes;
   }
-  room.records -= taken;
-  room.bytes -= weight;
-  return lane.queue.splice(0, taken);
+  const taken = records === queue.length ? queue.splice(0) : queue.splice(0, records);
+  return { taken, bytes };
 };
 
-const number = (journal: Journal["Service"], lane: Lane, record: Accepted): JournalEntry => {
-  const { generation, bytes: _, ...rest } = record;
+const number = (journal: Journal["Service"], lane: Lane, { entry }: Accepted): JournalEntry => {
   const { threadId, numbered } = lane;
-  const seq = (numbered.get(generation) ?? journal.lastSeq(threadId, generation)) + 1;
-  numbered.set(generation, seq);
-  return { threadId, generation, seq, ...rest };
+  const { generation } = entry;
+  entry.seq = (numbered.get(generation) ?? journal.lastSeq(threadId, generation)) + 1;
+  numbered.set(generation, entry.seq);
+  return entry;
 };
 
 export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, never, Scope.Scope> =>
@@ -190,18 +193,27 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
       );
     };
 
-    /** So much of each lane in turn. */
+    /** So much of each lane in turn. Few lanes share what many would. */
     const takeRound = (): ReadonlyArray<Share> => {
-      const room = { records: roundRecords, bytes: roundBytes };
+      const lanesNow = ring.splice(0, roundRecords);
+      const each: Room = {
+        records: Math.max(visitRecords, Math.floor(roundRecords / Math.max(1, lanesNow.length))),
+        bytes: visitBytes,
+      };
+      let records = roundRecords;
+      let bytes = roundBytes;
       const shares: Array<Share> = [];
-      while (ring.length > 0 && room.records > 0 && room.bytes > 0) {
-        const lane = ring.shift();
-        if (lane === undefined) break;
+      for (const lane of lanesNow) {
+        if (records <= 0 || bytes <= 0) {
+          ring.push(lane);
+          continue;
+        }
         lane.isQueued = false;
         lane.isBusy = true;
-        const taken = takeFront(lane, room);
-        const bytes = taken.reduce((sum, record) => sum + record.bytes, 0);
-        shares.push({ lane, entries: taken.map((record) => number(journal, lane, record)), bytes });
+        const front = takeFront(lane, { records: Math.min(each.records, records), bytes: Math.min(each.bytes, bytes) });
+        records -= front.taken.length;
+        bytes -= front.bytes;
+        shares.push({ lane, entries: front.taken.map((record) => number(journal, lane, record)), bytes: front.bytes });
       }
       return shares;
     };
