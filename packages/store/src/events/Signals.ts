@@ -39,8 +39,10 @@ const make: Effect.Effect<Signals["Service"]> = Effect.gen(function* () {
 
   const wake = (subscription: Subscription): void => {
     subscription.touched = true;
-    for (const resume of subscription.waiting) resume();
+    // Whoever is resumed may go on at once and wait again: that is the next touch's business.
+    const waiting = [...subscription.waiting];
     subscription.waiting.clear();
+    for (const resume of waiting) resume();
   };
 
   const wait = (subscription: Subscription): Effect.Effect<void> => {
