@@ -35,6 +35,8 @@ export class Engine extends Context.Service<
     readonly dispatch: (command: ClientCommand, who: Actor) => Effect.Effect<Receipt, StoreError>;
     /** Reconciles, then lets commands in and begins with what is open. To be run once. */
     readonly start: Effect.Effect<void, StoreError>;
+    /** Instead of `start`, with `Sessions` that outlived the engine before this one: their work goes on as it is. */
+    readonly resume: Effect.Effect<void>;
     /**
      * Takes no more commands, settles and ends every session, within the configured deadline. What waits is there at the
      * next start. May be run again. Without it, closing the layer leaves sessions to be reconciled.
@@ -73,6 +75,7 @@ const make = Effect.gen(function* () {
   const lanes = new Lanes(tools, (effect) => {
     run(effect);
   });
+  tools.wake = (threadId) => lanes.wake(threadId);
   const oneAtATime = Semaphore.makeUnsafe(1);
   const started = Deferred.makeUnsafe<void>();
   let isStopping = false;
@@ -90,8 +93,7 @@ const make = Effect.gen(function* () {
     return yield* withSecrets(tools, oneAtATime, command, tools.writer.dispatch(command, context));
   });
 
-  const start = Effect.gen(function* () {
-    yield* reconcile(tools);
+  const resume = Effect.gen(function* () {
     const listening = signals.onCommit((threadIds) => {
       for (const threadId of threadIds) lanes.wake(threadId);
     });
@@ -104,7 +106,7 @@ const make = Effect.gen(function* () {
   const shutdown = Effect.suspend(() => {
     isStopping = true;
     lanes.stop();
-    return endAll(tools);
+    return tools.activity.during(endAll(tools));
   });
 
   const open = Effect.fn("Engine.open")(function* (threadId: string, generation?: number) {
@@ -117,7 +119,7 @@ const make = Effect.gen(function* () {
       if (state === undefined || state.deleted) return;
       const current = state.session?.generation ?? 0;
       if (current >= target && state.session?.state !== "opening") return;
-      if (current < target && isLive(state)) yield* letGo(tools, threadId);
+      if (current < target && isLive(state)) yield* tools.activity.during(letGo(tools, threadId));
       else {
         tools.wanted.add(threadId);
         lanes.wake(threadId);
@@ -128,7 +130,8 @@ const make = Effect.gen(function* () {
 
   return Engine.of({
     dispatch,
-    start,
+    start: Effect.andThen(tools.activity.during(reconcile(tools)), resume),
+    resume,
     shutdown,
     open: (threadId, generation) =>
       Effect.ensuring(
@@ -142,7 +145,7 @@ const make = Effect.gen(function* () {
 
 /** Lets go of a live session, for the next one. */
 const letGo = (tools: Tools, threadId: string): Effect.Effect<boolean> =>
-  settleExit(tools, { threadId }, ({ session }) =>
+  settleExit(tools, threadId, ({ session }) =>
     session === undefined
       ? []
       : [

@@ -3,7 +3,7 @@
  * may undo what the runtime already began. What comes after the deadline is still heard.
  */
 import { RuntimeCallError } from "@tributary/contracts";
-import { Cause, Effect, Fiber, Option, type Result } from "effect";
+import { Cause, Effect, type Result } from "effect";
 import type { Live } from "./live.ts";
 import { failure } from "./steps.ts";
 import type { Tools } from "./tools.ts";
@@ -30,28 +30,9 @@ export const attempt = <A, E>(
     const call = Effect.catchDefect(options.call, (defect) =>
       Effect.fail(options.fault(`The adapter failed: ${Cause.pretty(Cause.die(defect))}`)),
     );
-    // While the call runs on, we are not at work; when it ends in time, it hands its work on to us without a gap.
-    let isEnded = false;
-    let isAwaited = true;
-    activity.enter();
-    const fiber = yield* Effect.forkIn(
-      Effect.flatMap(activity.outside(Effect.result(call)), options.heard),
-      live.scope,
-      { startImmediately: true },
-    );
-    fiber.addObserver(() => {
-      isEnded = true;
-      if (!isAwaited) activity.leave();
-    });
-    activity.leave();
-    const inTime = yield* Effect.ensuring(
-      Effect.timeoutOption(Fiber.await(fiber), options.deadline),
-      Effect.sync(() => {
-        isAwaited = false;
-        if (!isEnded) activity.enter();
-      }),
-    );
-    if (Option.isNone(inTime)) yield* options.late;
+    const whole = Effect.flatMap(activity.outside(Effect.result(call)), options.heard);
+    const work = yield* activity.launch(whole, Effect.forkIn(live.scope, { startImmediately: true }));
+    if (!(yield* work.within(options.deadline))) yield* options.late;
   });
 
 /** A defect in an adapter is no outcome that anybody may rely on. */

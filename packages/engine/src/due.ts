@@ -5,6 +5,7 @@
 import { inputInLine, promptInFlight } from "@tributary/domain";
 import type { ThreadState } from "@tributary/domain";
 import type { Timings } from "./config.ts";
+import { isOver } from "./plan.ts";
 import type { LiveView } from "./plan.ts";
 
 /** In which a runtime is expected to say something. */
@@ -58,7 +59,7 @@ export const isIdle = (state: ThreadState): boolean =>
 
 /** In which phase the runtime is expected to speak; not while a person is asked. */
 const quietPhase = (state: ThreadState, live: LiveView): QuietPhase | undefined => {
-  if (live.phase === "ending" || state.requests.length > 0) return undefined;
+  if (live.phase === "intended" || live.phase === "ending" || state.requests.length > 0) return undefined;
   if (live.phase === "opening") return "opening";
   if (state.turn !== undefined) return "turn";
   return promptInFlight(state) === undefined ? undefined : "prompt";
@@ -90,7 +91,8 @@ export const mark = (state: ThreadState, live: Omit<TimedView, "marks">, before:
 export const dueActions = (state: ThreadState, live: TimedView, now: number, timings: Timings): Due => {
   const actions: Array<DueAction> = [];
   let wakeAt: number | undefined;
-  for (const { at, action } of live.phase === "ending" ? [] : deadlines(state, live, timings)) {
+  const isOurs = live.phase !== "intended" && live.phase !== "ending" && !isOver(state, live.generation);
+  for (const { at, action } of isOurs ? deadlines(state, live, timings) : []) {
     if (at <= now) actions.push(action);
     else if (wakeAt === undefined || at < wakeAt) wakeAt = at;
   }

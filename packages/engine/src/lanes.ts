@@ -9,7 +9,7 @@ import { Clock, Effect, Latch } from "effect";
 import { dueActions, mark } from "./due.ts";
 import type { DueAction } from "./due.ts";
 import { Live } from "./live.ts";
-import { isOver, nextActions, settingsOf } from "./plan.ts";
+import { nextActions, settingsOf } from "./plan.ts";
 import type { Action } from "./plan.ts";
 import { giveAnswer } from "./reactors/answer.ts";
 import { configure } from "./reactors/configure.ts";
@@ -137,12 +137,9 @@ export class Lanes {
     free(live, state);
     live.marks = mark(state, live, live.marks, now);
     for (const action of nextActions(state, live)) this.#start(lane, state, live, action, now);
-    const due =
-      isOver(state, live.generation) && live.phase !== "opening"
-        ? { actions: [] }
-        : dueActions(state, live, now, timings);
+    const due = dueActions(state, live, now, timings);
     for (const action of due.actions) this.#start(lane, state, live, action, now);
-    return "wakeAt" in due ? due.wakeAt : undefined;
+    return due.wakeAt;
   }
 
   #start(lane: Lane, state: ThreadState, live: Live | undefined, action: Action | DueAction, now: number): void {

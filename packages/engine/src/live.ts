@@ -17,7 +17,7 @@ export class Live implements TimedView {
   /** What the adapter and all calls live in. */
   readonly scope: Scope.Closeable;
   readonly openedAt: number;
-  phase: LivePhase = "opening";
+  phase: LivePhase = "intended";
   session: RuntimeSession | undefined;
   settings: SessionSettings;
   readonly answered = new Set<string>();

@@ -24,8 +24,11 @@ export interface SessionSettings {
 /** What the engine knows of a live session, beside the thread's state. */
 export interface LiveView {
   readonly generation: number;
-  /** `opening` until the runtime's word; `ending` from the first step to end it until its process is gone. */
-  readonly phase: "opening" | "open" | "ending";
+  /**
+   * `intended` until that is committed; `opening` until the runtime's word; `ending` from the first step to end it until
+   * its process is gone.
+   */
+  readonly phase: "intended" | "opening" | "open" | "ending";
   /** An input or a setting is on its way, and nothing shows yet that it arrived. */
   readonly isCalling: boolean;
   /** A step of an interrupt is being taken. */
@@ -51,7 +54,7 @@ export type Action =
 /** Everything that should begin now, in this order. */
 export const nextActions = (state: ThreadState, live: LiveView | undefined): ReadonlyArray<Action> => {
   if (live === undefined) return withoutHandle(state);
-  if (live.phase === "ending") return [];
+  if (live.phase === "intended" || live.phase === "ending") return [];
   if (isOver(state, live.generation)) return [{ type: "close" }];
   // Between the runtime's word and its commit, and while the opening waits for it, nothing else is possible.
   if (live.phase === "opening" || state.session?.state !== "ready") return [];

@@ -12,16 +12,16 @@ import type { Tools } from "./tools.ts";
 const concurrency = 8;
 
 export const reconcile = Effect.fn("Engine.reconcile")(function* (tools: Tools): Effect.fn.Return<void, StoreError> {
-  const left = yield* tools.processes.notEnded;
+  // Sessions that an engine before this one handed on live: they are nobody's leftovers.
+  const handedOn = new Set([...tools.sessions.values()].map(({ marker }) => marker));
+  const left = (yield* tools.processes.notEnded).filter(({ marker }) => !handedOn.has(marker));
   const ended = yield* Effect.forEach(
     left,
     (process) => Effect.map(tools.survivors.end(process), (isGone) => ({ process, isGone })),
     { concurrency },
   );
-  yield* Effect.forEach(tools.writer.openThreads(), (threadId) => settleThread(tools, threadId), {
-    concurrency,
-    discard: true,
-  });
+  const unattended = tools.writer.openThreads().filter((threadId) => !tools.sessions.has(threadId));
+  yield* Effect.forEach(unattended, (threadId) => settleThread(tools, threadId), { concurrency, discard: true });
   for (const { process, isGone } of ended) {
     if (isGone) yield* tools.processes.ended(process.marker);
     else
@@ -34,7 +34,7 @@ export const reconcile = Effect.fn("Engine.reconcile")(function* (tools: Tools):
 /** What the runtime said last counts; the rest is `lost`, `unconfirmed` or `expired`, by the decider. */
 const settleThread = Effect.fnUntraced(function* (tools: Tools, threadId: string): Effect.fn.Return<void, StoreError> {
   yield* tools.ingested.replay(threadId);
-  yield* settleExit(tools, { threadId }, (state) =>
+  yield* settleExit(tools, threadId, (state) =>
     state.session === undefined || !isLive(state)
       ? []
       : [

@@ -10,26 +10,22 @@ import type { Tools } from "./tools.ts";
 
 /** Settles and ends every live session. After the deadline what is left is killed, and not waited for much longer. */
 export const endAll = Effect.fn("Engine.endAll")(function* (tools: Tools) {
-  const all = [...tools.sessions.values()];
+  const left = new Set(tools.sessions.values());
   // Settled before it is closed: the runtime's own end then is the end of a session that is over.
   const one = (live: Live) =>
     Effect.andThen(
-      settleExit(tools, live, (state) => goodbye(state, live)),
+      settleExit(tools, live.threadId, (state) => goodbye(state, live)),
       endSession(tools, live),
-    );
-  const ended = yield* Effect.forEach(all, one, { concurrency: "unbounded", discard: true }).pipe(
+    ).pipe(Effect.andThen(Effect.sync(() => left.delete(live))));
+  yield* Effect.forEach([...left], one, { concurrency: "unbounded", discard: true }).pipe(
     Effect.timeoutOption(tools.timings.shutdown),
   );
-  if (Option.isSome(ended)) return;
-  yield* Effect.forEach([...tools.sessions.values()], (live) => kill(tools, live), {
-    concurrency: "unbounded",
-    discard: true,
-  });
+  yield* Effect.forEach(left, (live) => kill(tools, live), { concurrency: "unbounded", discard: true });
 });
 
 const kill = (tools: Tools, live: Live): Effect.Effect<void> =>
   Effect.gen(function* () {
-    if (live.session !== undefined) yield* Effect.forkDetach(Effect.ignoreCause(live.session.signal("kill")));
+    if (live.session !== undefined) yield* tools.activity.entrust(live.session.signal("kill"));
     const isGone = yield* Effect.timeoutOption(endLeftovers(tools, live), tools.timings.killGrace);
     if (live.isIntended && Option.getOrElse(isGone, () => false))
       yield* Effect.ignore(tools.processes.ended(live.marker));

@@ -28,6 +28,8 @@ export const makeTools = Effect.gen(function* () {
     activity: new Activity(),
     answers: new HeldAnswers(),
     servers: new HeldServers(),
+    /** Has a thread looked at again; for what no commit tells. */
+    wake: (_threadId: string): void => {},
     /** Threads whose session was asked for without an input. */
     wanted: new Set<string>(),
     /** How many sessions of a thread went before they took an input, in a row. */

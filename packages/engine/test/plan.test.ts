@@ -77,6 +77,12 @@ const cases: ReadonlyArray<Case> = [
   ["one that ends already", over("released"), { ...live, phase: "ending" }, []],
   ["opening that is still wanted", withInputs(opening, queued("a")), { ...live, generation: 1, phase: "opening" }, []],
   [
+    "not committed yet: the state is still of the session before",
+    over("exited"),
+    { ...live, generation: 3, phase: "intended" },
+    [],
+  ],
+  [
     "opening that was released",
     { ...idle, session: { generation: 1, state: "released" } },
     { ...live, generation: 1, phase: "opening" },

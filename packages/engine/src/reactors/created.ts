@@ -1,8 +1,7 @@
 /** What a thread was created with and its decider's state does not keep: read from its first event. */
 import { OpenError } from "@tributary/contracts";
-import type { OpenOptions } from "@tributary/contracts";
+import type { OpenOptions, StoredEventOf } from "@tributary/contracts";
 import type { LogEvent } from "@tributary/store";
-import type { StoredEventOf } from "@tributary/contracts";
 import { Effect } from "effect";
 import { failure } from "../steps.ts";
 import type { Tools } from "../tools.ts";

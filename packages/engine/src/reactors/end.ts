@@ -1,5 +1,5 @@
 /** Ending a session's handle and process: asked, then TERM, then KILL, then by the process table. */
-import { Deferred, Effect, Exit, Fiber, Option, Scope } from "effect";
+import { Deferred, Effect, Exit, Scope } from "effect";
 import type { Live } from "../live.ts";
 import type { Tools } from "../tools.ts";
 
@@ -25,7 +25,8 @@ export const endSession = (tools: Tools, live: Live): Effect.Effect<void> =>
 
 const end = Effect.fnUntraced(function* (tools: Tools, live: Live) {
   const isClosed = yield* closed(tools, live);
-  const isReleased = yield* within(releaseGrace, yield* detached(Scope.close(live.scope, Exit.void)));
+  const releasing = yield* tools.activity.entrust(Scope.close(live.scope, Exit.void));
+  const isReleased = yield* releasing.within(releaseGrace);
   if (!live.isIntended) return;
   const isGone = (isClosed && isReleased) || (yield* endLeftovers(tools, live));
   if (isGone) yield* Effect.ignore(tools.processes.ended(live.marker));
@@ -33,14 +34,15 @@ const end = Effect.fnUntraced(function* (tools: Tools, live: Live) {
 });
 
 /** Asks it to go, then makes it go. False: it did not say that it went. */
-const closed = Effect.fnUntraced(function* ({ timings }: Tools, { session }: Live) {
+const closed = Effect.fnUntraced(function* (tools: Tools, { session }: Live) {
   if (session === undefined) return true;
-  const closing = yield* detached(session.close);
-  if (yield* within(timings.calls.close, closing)) return true;
-  yield* detached(session.signal("terminate"));
-  if (yield* within(timings.terminateGrace, closing)) return true;
-  yield* detached(session.signal("kill"));
-  return yield* within(timings.killGrace, closing);
+  const { calls, terminateGrace, killGrace } = tools.timings;
+  const closing = yield* tools.activity.entrust(session.close);
+  if (yield* closing.within(calls.close)) return true;
+  yield* tools.activity.entrust(session.signal("terminate"));
+  if (yield* closing.within(terminateGrace)) return true;
+  yield* tools.activity.entrust(session.signal("kill"));
+  return yield* closing.within(killGrace);
 });
 
 /** By the process table, for what did not go by itself. */
@@ -51,10 +53,3 @@ export const endLeftovers = ({ survivors }: Tools, live: Live): Effect.Effect<bo
     marker: live.marker,
     ...(live.process === undefined ? {} : { identity: live.process }),
   });
-
-/** In a fiber of its own, so that waiting for it has an end even where it has none. */
-const detached = (effect: Effect.Effect<void>) =>
-  Effect.forkDetach(Effect.ignoreCause(effect), { startImmediately: true });
-
-const within = (millis: number, fiber: Fiber.Fiber<unknown>): Effect.Effect<boolean> =>
-  Effect.map(Effect.timeoutOption(Fiber.await(fiber), millis), Option.isSome);

@@ -26,7 +26,7 @@ export const handOver = Effect.fnUntraced(function* (tools: Tools, live: Live, a
   tools.fruitless.delete(threadId);
   if (action.type === "steer") live.steered.set(inputId, action.turnId);
   // Read after the attempt: from then on its text can't change any more.
-  const content = yield* Effect.catch(tools.facts.input(threadId, inputId), () => Effect.succeed(undefined));
+  const content = yield* Effect.orElseSucceed(tools.facts.input(threadId, inputId), () => undefined);
   const state = tools.writer.state(threadId);
   if (content === undefined || state === undefined) {
     const error = failure(

@@ -23,12 +23,12 @@ export const escalate = Effect.fnUntraced(function* (tools: Tools, live: Live, s
   // An acknowledgement is not waited for: whether it works is seen in the state, and in time.
   const call =
     step === "native" ? Effect.ignore(session.interrupt(turnId === undefined ? {} : { turnId })) : session.signal(step);
-  yield* Effect.forkIn(Effect.ignoreCause(call), scope);
+  yield* Effect.forkIn(Effect.ignoreCause(call), scope, { startImmediately: true });
 });
 
 /** KILL was sent and nothing came back: the engine says what must be so. */
 export const settleKilled = (tools: Tools, live: Live): Effect.Effect<void> =>
-  settleExit(tools, live, (state) =>
+  settleExit(tools, live.threadId, (state) =>
     state.interrupt?.step === "kill"
       ? [
           {

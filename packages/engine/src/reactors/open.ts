@@ -23,6 +23,9 @@ export const openSession = Effect.fnUntraced(function* (tools: Tools, live: Live
   });
   const state = tools.writer.state(threadId);
   if (!isAttempted || state === undefined) return yield* endSession(tools, live);
+  // Looked at by the lane from now on: what became of the opening meanwhile counts.
+  if (live.phase === "intended") live.phase = "opening";
+  tools.wake(threadId);
   const deadline = tools.timings.calls.open;
   yield* attempt(tools, live, {
     call: attemptOpen(tools, live, state, resume),
@@ -118,6 +121,11 @@ const prepare = Effect.fnUntraced(function* (
     emit: (record) =>
       Effect.clockWith((clock) => {
         live.heardAt = clock.currentTimeMillisUnsafe();
+        // A silence that was told is over; the next one is to be told again.
+        if (live.toldSilence !== undefined) {
+          live.toldSilence = undefined;
+          tools.wake(threadId);
+        }
         return tools.sink.submit(threadId, generation, record);
       }),
   };

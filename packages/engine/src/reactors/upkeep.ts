@@ -53,7 +53,7 @@ export const expire = (tools: Tools, { threadId }: ThreadState, requestId: strin
 /** The state has a session that nobody holds: it is over. */
 export const settleLost = (tools: Tools, state: ThreadState): Effect.Effect<void> =>
   Effect.asVoid(
-    settleExit(tools, state, ({ session }) =>
+    settleExit(tools, state.threadId, ({ session }) =>
       session === undefined || tools.sessions.has(state.threadId)
         ? []
         : [

@@ -42,6 +42,8 @@ const record = (event: RuntimeEvent): RuntimeRecord => ({
   events: [event],
 });
 
+const gone: RuntimeEvent = { type: "session.exited", payload: { kind: "crash", recoverable: true } };
+
 const reasons = ["refused", "not_written", "unconfirmed", "unsupported", "exited"] as const;
 const codes = [
   "runtime_unavailable",
@@ -60,6 +62,8 @@ export class Stub {
   has = { steer: true, answer: true, configure: true };
   /** What the next session says of resuming; undefined: whatever was asked. */
   resumed: boolean | undefined;
+  /** Its process goes in the moment in which its session is open. */
+  exitsAtOnce = false;
   readonly #options = new Map<string, OpenOptions>();
   readonly #dead = new Set<string>();
   readonly #released = new Map<Method, Deferred.Deferred<void>>();
@@ -81,6 +85,7 @@ export class Stub {
           (code) =>
             new OpenError({ code: codes.find((known) => known === code) ?? "runtime_refused", failure: failure(code) }),
         );
+        if (this.exitsAtOnce) yield* Effect.forkDetach(options.emit(record(gone)));
         return this.#session(options);
       }),
   };

@@ -3,7 +3,8 @@ import type { Actor, ClientCommand, InternalCommand, Receipt, RuntimeEvent, Runt
 import { subjectHash } from "@tributary/domain";
 import type { InputContent, ThreadState } from "@tributary/domain";
 import { EventLog, Processes, Projection, Signals, Store, Writer } from "@tributary/store";
-import type { LogEvent, SpawnedProcess, StoreServices } from "@tributary/store";
+import type { LogEvent, SpawnedProcess, StoreError, StoreServices } from "@tributary/store";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Context, Effect, Exit, Layer, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import {
@@ -85,6 +86,7 @@ export class World {
   refusedOptions: Readonly<Record<string, string>> = {};
   missingFolder: string | undefined;
   #commands = 0;
+  #ingesting = 0;
   #sessions: Context.Context<Sessions> | undefined;
 
   constructor(store: Context.Context<StoreServices>, options: WorldOptions) {
@@ -101,37 +103,53 @@ export class World {
   }
 
   /** Starts an engine. Commands go to the newest one. */
-  readonly boot: Effect.Effect<Host> = Effect.gen({ self: this }, function* () {
-    const scope = yield* Scope.make();
-    const sessionScope = yield* Scope.make();
-    this.#sessions ??= yield* Layer.buildWithScope(Sessions.layer, sessionScope);
-    const context = Context.merge(this.store, this.#sessions);
-    const layer = Engine.layer.pipe(
-      Layer.provide(this.#ports()),
-      Layer.provide(Layer.succeedContext(context)),
-      Layer.provide(
-        Layer.succeed(EngineSettings, {
-          timings: { ...defaultTimings, ...this.options.timings },
-          marker: (threadId, generation) =>
-            Effect.sync(() => this.options.marker?.(threadId, generation) ?? `${threadId}.${generation}`),
-        }),
-      ),
-    );
-    const engine = Context.get(yield* Layer.buildWithScope(layer, scope), Engine);
-    yield* Effect.orDie(engine.start);
-    const host: Host = {
-      engine,
-      crash: (options) =>
-        Effect.suspend(() => {
-          if (options?.sessionsSurvive === true) return Scope.close(scope, Exit.void);
-          // A dead host's runtimes say nothing to the next one.
-          this.#sessions = undefined;
-          return Scope.close(scope, Exit.void);
-        }),
-    };
-    this.host = host;
-    return host;
-  });
+  get boot(): Effect.Effect<Host> {
+    return this.#boot(({ start }) => start);
+  }
+
+  /** Starts one as if the host had not ended: nothing is settled. */
+  get bootWithoutReconciling(): Effect.Effect<Host> {
+    return this.#boot(({ resume }) => resume);
+  }
+
+  /** The handles are gone, and nobody has noticed. */
+  forgetSessions(): void {
+    this.#sessions = undefined;
+  }
+
+  #boot(begin: (engine: Engine["Service"]) => Effect.Effect<void, StoreError>): Effect.Effect<Host> {
+    return Effect.gen({ self: this }, function* () {
+      const scope = yield* Scope.make();
+      const sessionScope = yield* Scope.make();
+      this.#sessions ??= yield* Layer.buildWithScope(Layer.fresh(Sessions.layer), sessionScope);
+      const context = Context.merge(this.store, this.#sessions);
+      const layer = Engine.layer.pipe(
+        Layer.provide(this.#ports()),
+        Layer.provide(Layer.succeedContext(context)),
+        Layer.provide(
+          Layer.succeed(EngineSettings, {
+            timings: { ...defaultTimings, ...this.options.timings },
+            marker: (threadId, generation) =>
+              Effect.sync(() => this.options.marker?.(threadId, generation) ?? `${threadId}.${generation}`),
+          }),
+        ),
+      );
+      const engine = Context.get(yield* Layer.buildWithScope(Layer.fresh(layer), scope), Engine);
+      yield* Effect.orDie(begin(engine));
+      const host: Host = {
+        engine,
+        crash: (options) =>
+          Effect.suspend(() => {
+            if (options?.sessionsSurvive === true) return Scope.close(scope, Exit.void);
+            // A dead host's runtimes say nothing to the next one.
+            this.#sessions = undefined;
+            return Scope.close(scope, Exit.void);
+          }),
+      };
+      this.host = host;
+      return host;
+    });
+  }
 
   host: Host | undefined;
 
@@ -188,8 +206,12 @@ export class World {
   /** Nothing happens any more without time passing. */
   readonly settled: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     // Fibers that a clock or a test woke first come to where they are counted.
-    for (let turn = 0; turn < 3; turn += 1) yield* Effect.promise(() => new Promise((done) => setImmediate(done)));
+    for (let turn = 0; turn < 3; turn += 1) yield* Effect.promise(() => nextTurn());
     yield* this.engine.quiet;
+    while (this.#ingesting > 0) {
+      yield* Effect.promise(() => nextTurn());
+      yield* this.engine.quiet;
+    }
   });
 
   /** Lets time pass. */
@@ -203,12 +225,20 @@ export class World {
   }
 
   apply(threadId: string, generation: number, event: RuntimeEvent): Effect.Effect<void> {
-    return Effect.orDie(
-      this.writer.step(threadId, (tx) => {
-        for (const command of interpret(event, generation))
-          tx.decide(command, { actor: { kind: "runtime", id: "stub" } });
-      }),
-    );
+    return Effect.suspend(() => {
+      this.#ingesting += 1;
+      return Effect.ensuring(
+        Effect.orDie(
+          this.writer.step(threadId, (tx) => {
+            for (const command of interpret(event, generation))
+              tx.decide(command, { actor: { kind: "runtime", id: "stub" } });
+          }),
+        ),
+        Effect.sync(() => {
+          this.#ingesting -= 1;
+        }),
+      );
+    });
   }
 
   #ports() {
@@ -227,7 +257,7 @@ export class World {
           Effect.andThen(
             log(`replay ${threadId}`),
             Effect.forEach(
-              this.journal.splice(0).filter((entry) => entry.threadId === threadId),
+              this.journal.filter((entry) => entry.threadId === threadId),
               ({ generation, event }) => this.apply(threadId, generation, event),
               { discard: true },
             ),
