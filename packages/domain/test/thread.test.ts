@@ -16,6 +16,7 @@ import {
   expired,
   failed,
   handedOver,
+  held,
   open,
   opening,
   queued,
@@ -317,6 +318,12 @@ describe("thread.delete", () => {
         discarded("f"),
         deleted,
       );
+  });
+
+  it("of a held queue ends with the thread", () => {
+    given(created(), queued("q", "queue"), held("failed"))
+      .when({ type: "thread.delete" })
+      .thenEvents(withdrawn("q", "thread_deleted"), deleted);
   });
 
   it("leaves only the purge, once", () => {
