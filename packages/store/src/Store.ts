@@ -18,8 +18,8 @@ import {
   diff,
   isCurrent,
   rebuild,
-  sliceAlone,
-  sliceBesideWriters,
+  alone,
+  besideWriters,
   type Difference,
   type ProjectionTables,
 } from "./projection/rebuild.ts";
@@ -124,8 +124,8 @@ const make = (
     const oneShadow = yield* Semaphore.make(1);
     const store: Store["Service"] = {
       dir: paths?.dir,
-      rebuild: oneShadow.withPermit(rebuild(runSql, tables, sliceBesideWriters)),
-      diff: oneShadow.withPermit(diff(runSql, tables, sliceBesideWriters)),
+      rebuild: oneShadow.withPermit(rebuild(runSql, tables, besideWriters)),
+      diff: oneShadow.withPermit(diff(runSql, tables, besideWriters)),
       pruneJournal: (limits) => journal.prune({ ...limits, keepAfter: keepAfter(writer) }),
       backup: (dir) => backupTo(dir, open),
       integrityCheck: trying("The files could not be checked", () => problemsOf(read, journalConnection)),
@@ -172,15 +172,15 @@ const epochOf = (connection: Connection): string => {
 
 /** Before anybody writes: makes the projection's tables, or rebuilds them when they were made by another version. */
 const prepareProjection = (connection: Connection, tables: ProjectionTables): Effect.Effect<void, StoreError> => {
-  const alone: RunSql = (run) =>
+  const direct: RunSql = (run) =>
     trying("The projections could not be prepared", () => connection.immediate(() => run(connection)));
   return Effect.gen(function* () {
-    const isReady = yield* alone(() => {
+    const isReady = yield* direct(() => {
       if (isCurrent(connection, tables)) return true;
       const isEmpty = connection.prepare("SELECT 1 AS one FROM events LIMIT 1").get() === undefined;
       if (isEmpty && readMeta(connection, "projection") === undefined) createLive(connection, tables);
       return isCurrent(connection, tables);
     });
-    if (!isReady) yield* rebuild(alone, tables, sliceAlone);
+    if (!isReady) yield* rebuild(direct, tables, alone);
   });
 };

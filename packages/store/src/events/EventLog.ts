@@ -2,7 +2,7 @@ import { Context, Effect } from "effect";
 import type { Connection } from "../sqlite/Connection.ts";
 import { storeError, type StoreError } from "../StoreError.ts";
 import { firstVersionAfter } from "./firstVersionAfter.ts";
-import { columns, eventOf, type LogEvent } from "./rows.ts";
+import { columns, eventOf, payloadSize, type LogEvent } from "./rows.ts";
 
 export type { LogEvent } from "./rows.ts";
 
@@ -37,12 +37,12 @@ export const makeEventLog = (connection: Connection, epoch: string): EventLog["S
   const head = connection.prepare("SELECT max(sequence) AS head FROM events");
 
   const rowsAfter = (after: number, threadId: string | undefined, limit: number) => {
-    if (threadId === undefined) return all.iterate(after, limit);
+    if (threadId === undefined) return all.iterateValues(after, limit);
     const versions = Number(newest.get(threadId)?.["version"] ?? 0);
     const from = firstVersionAfter(after, versions, (version) =>
       Number(place.get(threadId, version)?.["sequence"] ?? 0),
     );
-    return ofThread.iterate(threadId, from, limit);
+    return ofThread.iterateValues(threadId, from, limit);
   };
 
   const reading = <A>(read: () => A) =>
@@ -57,7 +57,7 @@ export const makeEventLog = (connection: Connection, epoch: string): EventLog["S
           const events: Array<LogEvent> = [];
           let bytes = 0;
           for (const row of rowsAfter(after, threadId, Math.min(Math.max(1, Math.trunc(limit)), mostEvents))) {
-            bytes += String(row["payload"]).length;
+            bytes += payloadSize(row);
             if (events.length > 0 && bytes > maxBytes) break;
             events.push(eventOf(row));
           }

@@ -9,7 +9,7 @@ import {
   type StoredEvent,
   type UnknownStoredEvent,
 } from "@tributary/contracts";
-import type { Cell, Row } from "../sqlite/Connection.ts";
+import type { Cell } from "../sqlite/Connection.ts";
 import { upcast } from "./upcast.ts";
 
 export type LogEvent = StoredEvent | UnknownStoredEvent;
@@ -117,25 +117,32 @@ export const cellsOf = (event: StoredEvent): Array<Cell> => [
   JSON.stringify(event.payload),
 ];
 
-export const eventOf = (row: Row): LogEvent => {
-  const type = String(row["type"]);
-  const streamId = String(row["stream_id"]);
-  const raised = upcast(type, Number(row["schema_version"]), JSON.parse(String(row["payload"])));
+/** The event of a row that holds `columns` in their order. */
+export const eventOf = (row: ReadonlyArray<Cell>): LogEvent => {
+  const [sequence, streamCell, version, eventId, typeCell, schema, occurredAt, command, correlation, causation, actor] =
+    row;
+  const record = row[11];
+  const type = String(typeCell);
+  const streamId = String(streamCell);
+  const raised = upcast(type, Number(schema), JSON.parse(String(row[12])));
   const event: Record<string, unknown> = {
     type,
     payload: raised.payload,
-    sequence: row["sequence"],
+    sequence,
     streamId,
-    version: row["version"],
-    eventId: row["event_id"],
+    version,
+    eventId,
     schemaVersion: raised.schemaVersion,
-    occurredAt: row["occurred_at"],
-    causationId: row["causation_id"],
-    actor: actorOf(String(row["actor"])),
+    occurredAt,
+    causationId: causation,
+    actor: actorOf(String(actor)),
   };
-  if (row["command_id"] !== null) event["commandId"] = row["command_id"];
-  if (row["correlation_id"] !== null) event["correlationId"] = row["correlation_id"];
-  if (typeof row["record"] === "string") event["record"] = recordOf(row["record"], streamId);
+  if (command !== null) event["commandId"] = command;
+  if (correlation !== null) event["correlationId"] = correlation;
+  if (typeof record === "string") event["record"] = recordOf(record, streamId);
   // The log holds only what this file wrote, through a decider whose types fit.
   return event as unknown as LogEvent;
 };
+
+/** Code units that the payload of a row takes. */
+export const payloadSize = (row: ReadonlyArray<Cell>): number => String(row[12]).length;

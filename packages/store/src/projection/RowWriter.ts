@@ -1,7 +1,7 @@
 /** Writes folded row changes with prepared statements. Synchronous; to be called inside a transaction. */
 import type { Cell, Connection, Prepared } from "../sqlite/Connection.ts";
 import type { ColumnChange } from "./columns.ts";
-import type { Fold, MergeFold, RowFold, Stage } from "./fold.ts";
+import type { Fold, MergeFold, Stage } from "./fold.ts";
 import type { TableSpec } from "./Projector.ts";
 import { tableName, type TableSet } from "./tables.ts";
 
@@ -56,37 +56,34 @@ const makeTableWriter = (connection: Connection, set: TableSet, spec: TableSpec)
     statement.run(...cells, ...key);
   };
 
+  /** By how many key columns are named, from one to all. */
+  const deletes = spec.key.map((_, index) =>
+    connection.prepare(`DELETE FROM ${table} WHERE ${where(spec.key.slice(0, index + 1))}`),
+  );
   const remove = (key: ReadonlyArray<Cell>): void => {
-    connection.prepare(`DELETE FROM ${table} WHERE ${where(spec.key.slice(0, key.length))}`).run(...key);
+    deletes[key.length - 1]?.run(...key);
   };
 
+  const last = spec.key.at(-1) ?? "";
+  const prefix = spec.key.length > 1 ? where(spec.key.slice(0, -1)) : "TRUE";
+  const absorbed = connection.prepare(`DELETE FROM ${table} WHERE ${prefix} AND "${last}" > ? AND "${last}" <= ?`);
   const merge = ({ key, column, limit }: MergeFold): void => {
     if (!known.has(column)) throw unknownColumn(spec, column);
-    const last = spec.key.at(-1) ?? "";
-    const prefix = where(spec.key.slice(0, -1));
     const rows = connection
       .prepare(`SELECT "${last}" AS part, "${column}" AS text FROM ${table} WHERE ${prefix} ORDER BY "${last}"`)
       .all(...key);
     for (const run of runsOf(rows, limit)) {
       connection.prepare(`UPDATE ${table} SET "${column}" = ? WHERE ${byKey}`).run(run.text, ...key, run.first);
-      connection
-        .prepare(`DELETE FROM ${table} WHERE ${prefix} AND "${last}" > ? AND "${last}" <= ?`)
-        .run(...key, run.first, run.last);
+      absorbed.run(...key, run.first, run.last);
     }
-  };
-
-  const write: { readonly [K in RowFold["kind"]]: (fold: Extract<RowFold, { readonly kind: K }>) => void } = {
-    put: (fold) => put(fold.row),
-    patch: (fold) => patch(fold.key, fold.columns),
-    delete: (fold) => remove(fold.key),
   };
 
   return (stage: Stage): void => {
     for (const key of stage.deletes.values()) remove(key);
     for (const fold of stage.rows.values()) {
-      if (fold.kind === "put") write.put(fold);
-      else if (fold.kind === "patch") write.patch(fold);
-      else write.delete(fold);
+      if (fold.kind === "put") put(fold.row);
+      else if (fold.kind === "patch") patch(fold.key, fold.columns);
+      else remove(fold.key);
     }
     for (const each of stage.merges.values()) merge(each);
   };

@@ -16,6 +16,9 @@ const numeric = (cell: Cell): number => {
   throw new TypeError(`a projector adds to a column that holds ${typeof cell}; only numbers can be added to`);
 };
 
+/** NULL counts as 0. */
+export const sum = (cell: Cell, amount: number): number => numeric(cell) + amount;
+
 export const set = (value: Cell): ColumnChange => ({ kind: "set", value });
 
 /** After `before`, set the column only where it is NULL. */
@@ -35,22 +38,10 @@ export const add = (before: ColumnChange | undefined, amount: number): ColumnCha
   if (before === undefined) return { kind: "add", base: 0, amount };
   switch (before.kind) {
     case "set":
-      return { kind: "set", value: numeric(before.value) + amount };
+      return { kind: "set", value: sum(before.value, amount) };
     case "default":
       return { kind: "add", base: numeric(before.value), amount };
     case "add":
       return { ...before, amount: before.amount + amount };
-  }
-};
-
-/** The same change to a value that is known. */
-export const applyTo = (value: Cell, change: ColumnChange): Cell => {
-  switch (change.kind) {
-    case "set":
-      return change.value;
-    case "default":
-      return value ?? change.value;
-    case "add":
-      return numeric(value ?? change.base) + change.amount;
   }
 };

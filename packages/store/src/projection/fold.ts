@@ -6,11 +6,12 @@
  * opens the next stage, so that rows come out the same whatever the groups were (I14).
  */
 import type { Cell } from "../sqlite/Connection.ts";
-import { add, applyTo, set, setIfNull, type ColumnChange } from "./columns.ts";
+import { add, set, setIfNull, sum, type ColumnChange } from "./columns.ts";
 import type { RowChange, TableSpec } from "./Projector.ts";
 
 export type RowFold =
-  | { readonly kind: "put"; readonly row: Record<string, Cell> }
+  /** The row is the projector's own until the first patch copies it. */
+  | { readonly kind: "put"; row: Readonly<Record<string, Cell>>; isCopy: boolean }
   | { readonly kind: "patch"; readonly key: ReadonlyArray<Cell>; readonly columns: Map<string, ColumnChange> }
   | { readonly kind: "delete"; readonly key: ReadonlyArray<Cell> };
 
@@ -67,6 +68,26 @@ const whole = (spec: TableSpec, key: Readonly<Record<string, Cell>>): ReadonlyAr
   return cells;
 };
 
+type Patch = Extract<RowChange, { readonly op: "patch" }>;
+
+/** What a patch makes of the changes before it. */
+const patchColumns = (
+  columns: Map<string, ColumnChange>,
+  { set: values, add: amounts, setIfNull: defaults }: Patch,
+) => {
+  for (const name in values) columns.set(name, set(values[name] ?? null));
+  for (const name in amounts) columns.set(name, add(columns.get(name), amounts[name] ?? 0));
+  for (const name in defaults) columns.set(name, setIfNull(columns.get(name), defaults[name] ?? null));
+  return columns;
+};
+
+/** What a patch makes of a row that is known. */
+const patchRow = (row: Record<string, Cell>, { set: values, add: amounts, setIfNull: defaults }: Patch): void => {
+  for (const name in values) row[name] = values[name] ?? null;
+  for (const name in amounts) row[name] = sum(row[name] ?? null, amounts[name] ?? 0);
+  for (const name in defaults) row[name] ??= defaults[name] ?? null;
+};
+
 export class Fold {
   private readonly specs: ReadonlyMap<string, TableSpec>;
   readonly tables = new Map<string, TableFold>();
@@ -118,35 +139,22 @@ export class Fold {
 
   private put(table: TableFold, row: Readonly<Record<string, Cell>>): void {
     const text = keyText(whole(table.spec, row));
-    this.stage(table, text).rows.set(text, { kind: "put", row });
+    this.stage(table, text).rows.set(text, { kind: "put", row, isCopy: false });
   }
 
-  private patch(table: TableFold, change: Extract<RowChange, { readonly op: "patch" }>): void {
+  private patch(table: TableFold, change: Patch): void {
     const key = whole(table.spec, change.key);
     const text = keyText(key);
     const { rows } = this.stage(table, text);
     const before = rows.get(text);
-    if (before?.kind === "delete") return;
-    const columns = before?.kind === "patch" ? before.columns : new Map<string, ColumnChange>();
-    for (const name in change.set) {
-      const value = change.set[name];
-      if (value !== undefined) columns.set(name, set(value));
+    if (before === undefined) rows.set(text, { kind: "patch", key, columns: patchColumns(new Map(), change) });
+    else if (before.kind === "patch") patchColumns(before.columns, change);
+    else if (before.kind === "put") {
+      const row: Record<string, Cell> = before.isCopy ? before.row : { ...before.row };
+      patchRow(row, change);
+      before.row = row;
+      before.isCopy = true;
     }
-    for (const name in change.add) {
-      const amount = change.add[name];
-      if (amount !== undefined) columns.set(name, add(columns.get(name), amount));
-    }
-    for (const name in change.setIfNull) {
-      const value = change.setIfNull[name];
-      if (value !== undefined) columns.set(name, setIfNull(columns.get(name), value));
-    }
-    if (before?.kind !== "put") {
-      if (before === undefined) rows.set(text, { kind: "patch", key, columns });
-      return;
-    }
-    const row = { ...before.row };
-    for (const [name, column] of columns) row[name] = applyTo(row[name] ?? null, column);
-    rows.set(text, { kind: "put", row });
   }
 
   private delete(table: TableFold, keyed: Readonly<Record<string, Cell>>): void {

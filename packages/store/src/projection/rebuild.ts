@@ -20,9 +20,16 @@ export interface ProjectionTables {
   readonly specs: ReadonlyMap<string, TableSpec>;
 }
 
-/** Events in one transaction of a rebuild: while others write, about four milliseconds of work; alone, more. */
-export const sliceBesideWriters = 200;
-export const sliceAlone = 5_000;
+/** How much of the log one transaction of a rebuild takes. Larger slices fold more changes into one. */
+export interface Slice {
+  readonly events: number;
+  /** Reading and projecting end after this time; writing takes about as long again. */
+  readonly milliseconds: number;
+}
+
+/** While others write, they wait for no more than a group takes. */
+export const besideWriters: Slice = { events: 2_000, milliseconds: 4 };
+export const alone: Slice = { events: 5_000, milliseconds: Infinity };
 
 /** What the live tables were made by: the projector's version and its tables. */
 const fingerprintOf = ({ projector }: ProjectionTables): string =>
@@ -53,22 +60,26 @@ const project = (
   tables: ProjectionTables,
   writer: RowWriter,
   after: number,
-  limit: number,
+  slice: Slice,
 ): { readonly at: number; readonly isLast: boolean } => {
   const rows = connection
     .prepare(`SELECT ${columns.join(", ")} FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?`)
-    .iterate(after, limit);
+    .iterateValues(after, slice.events);
   const fold = new Fold(tables.specs);
+  const started = performance.now();
   let at = after;
   let events = 0;
+  let isCut = false;
   for (const row of rows) {
     const event = eventOf(row);
     if (isKnown(event)) for (const change of tables.projector.project(event)) fold.add(change);
     at = event.sequence;
     events += 1;
+    isCut = events % 32 === 0 && performance.now() - started > slice.milliseconds;
+    if (isCut) break;
   }
   writer.flush(fold);
-  return { at, isLast: events < limit };
+  return { at, isLast: !isCut && events < slice.events };
 };
 
 /**
@@ -77,7 +88,7 @@ const project = (
 export const withShadow = <A>(
   runSql: RunSql,
   tables: ProjectionTables,
-  slice: number,
+  slice: Slice,
   finish: (connection: Connection) => A,
 ): Effect.Effect<A, StoreError> =>
   Effect.gen(function* () {
@@ -103,7 +114,7 @@ export const withShadow = <A>(
   });
 
 /** Rebuilds the live tables. */
-export const rebuild = (runSql: RunSql, tables: ProjectionTables, slice: number): Effect.Effect<void, StoreError> =>
+export const rebuild = (runSql: RunSql, tables: ProjectionTables, slice: Slice): Effect.Effect<void, StoreError> =>
   withShadow(runSql, tables, slice, (connection) => {
     swapTables(connection, tables.specs.values());
     writeMeta(connection, "projection", fingerprintOf(tables));
@@ -122,7 +133,7 @@ const shownPerTable = 10;
 export const diff = (
   runSql: RunSql,
   tables: ProjectionTables,
-  slice: number,
+  slice: Slice,
 ): Effect.Effect<ReadonlyArray<Difference>, StoreError> =>
   withShadow(runSql, tables, slice, (connection) => {
     const differences = [...tables.specs.keys()].flatMap((table) => [

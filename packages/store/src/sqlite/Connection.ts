@@ -59,6 +59,13 @@ export class Prepared {
     this.connection.executed += 1;
     return this.statement.iterate(...cells) as IterableIterator<Row>;
   }
+
+  /** The same, with rows as their values in order: for long reads, where an object a row is most of the work. */
+  iterateValues(...cells: ReadonlyArray<Cell>): IterableIterator<ReadonlyArray<Cell>> {
+    this.connection.executed += 1;
+    this.statement.setReturnArrays(true);
+    return this.statement.iterate(...cells) as IterableIterator<unknown> as IterableIterator<ReadonlyArray<Cell>>;
+  }
 }
 
 /** Statements kept by text, so that shapes made at run time (patches, page queries) are prepared once. */
