@@ -1,1 +1,4 @@
-process.stdout.write("Usage: tributary <command> [--data DIR] [--json]\n");
+import "effect/schema/SchemaJITCompiler/enable";
+import { main } from "./cli/main.ts";
+
+main();

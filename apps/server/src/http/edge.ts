@@ -79,8 +79,8 @@ export const edge = (
       Effect.provideService(HttpIncomingMessage.MaxBodySize, bodyLimit),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
-          ? Effect.interrupt
-          : problemResponse(cause, { method: request.method, path: request.url.split("?")[0] ?? request.url }),
+          ? Effect.failCause(cause as Cause.Cause<never>)
+          : problemResponse(cause, request),
       ),
       Effect.map((response) => finished(response, cors)),
     );

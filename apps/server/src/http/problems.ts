@@ -12,7 +12,9 @@ import {
 import type { StoreError } from "@tributary/store";
 import { Cause, Effect, SchemaIssue } from "effect";
 import { HttpServerError, HttpServerRespondable, HttpServerResponse } from "effect/http";
+import type { HttpServerRequest } from "effect/http";
 import { HttpApiError } from "effect/http-api";
+import { jsonMistake } from "../config/json-position.ts";
 import { maxBodyBytes } from "./limits.ts";
 import { methodsOf } from "./route-table.ts";
 
@@ -95,6 +97,9 @@ const isBodyTooLarge = (error: unknown): boolean =>
 
 const unknownRoute = (method: string, path: string) => {
   const methods = methodsOf(path);
+  // A known path that the router could not read.
+  if (methods.includes(method))
+    return HttpServerRespondable.toResponse(badRequest(`${path} can't be decoded: percent-encode it anew.`, ["path"]));
   return methods.length === 0
     ? Effect.succeed(notFound(`There is no ${path}; /openapi.json lists every route.`)).pipe(
         Effect.flatMap(HttpServerRespondable.toResponse),
@@ -107,17 +112,31 @@ const unknownRoute = (method: string, path: string) => {
       ).pipe(Effect.map(HttpServerResponse.setHeader("allow", methods.join(", "))));
 };
 
+/** Where a body stops being JSON; the router only knows that it does. */
+const jsonProblem = (request: HttpServerRequest.HttpServerRequest, error: HttpApiError.HttpApiSchemaError) =>
+  Effect.match(request.text, {
+    onFailure: () => malformed(error),
+    onSuccess: (text) => {
+      const mistake = error.kind === "Payload" && text !== "" ? jsonMistake(text) : undefined;
+      if (mistake === undefined) return malformed(error);
+      const { line, column, expected } = mistake;
+      return badRequest(`The body is not JSON: line ${line}, column ${column}: expected ${expected}.`, ["payload"]);
+    },
+  });
+
 /** The answer for a handler that failed with something its endpoint does not declare, or died. */
 export const problemResponse = (
   cause: Cause.Cause<unknown>,
-  request: { readonly method: string; readonly path: string },
+  request: HttpServerRequest.HttpServerRequest,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const { method } = request;
+  const path = request.url.split("?")[0] ?? request.url;
   const error = Cause.squash(cause);
   if (HttpServerResponse.isHttpServerResponse(error)) return Effect.succeed(error);
   if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body" && error.kind !== "ResponseHeaders")
-    return HttpServerRespondable.toResponse(malformed(error));
+    return Effect.flatMap(jsonProblem(request, error), HttpServerRespondable.toResponse);
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound")
-    return unknownRoute(request.method, request.path);
+    return unknownRoute(method, path);
   if (isBodyTooLarge(error)) return HttpServerRespondable.toResponse(tooLarge());
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError")
     return HttpServerRespondable.toResponse(badRequest("The body could not be read; send it again.", ["payload"]));
@@ -128,7 +147,7 @@ export const problemResponse = (
   )
     return HttpServerRespondable.toResponse(error);
   return Effect.andThen(
-    Effect.logError(`${request.method} ${request.path} failed`, cause),
+    Effect.logError(`${method} ${path} failed`, cause),
     HttpServerRespondable.toResponse(
       new Internal({
         detail: "Tributary failed in this request; its log says more. Nothing else is affected.",

@@ -286,6 +286,7 @@ export class Api extends HttpApi.make("tributary")
   .annotateMerge(
     OpenApi.annotations({
       title: "Tributary",
+      version: "0.1.0",
       description: "One durable, resumable backend for every coding agent.",
     }),
   ) {}

@@ -37,7 +37,7 @@ export const Settings = Schema.Struct({
   allowedHosts: opt(Schema.Array(Schema.String)),
   /** `full` (default) survives power loss after each acknowledgement; `normal` a crash of the process. At the next start. */
   durability: opt(Schema.Literals(["full", "normal"])),
-  /** What is kept of what agents think: the summary (default), everything, or nothing. At the next start. */
+  /** What enters the log of what agents think: everything (default), summaries, or nothing. At the next start. */
   reasoning: opt(Schema.Literals(["summary", "full", "off"])),
 }).annotate({ identifier: "Settings" });
 export type Settings = typeof Settings.Type;

@@ -1,0 +1,111 @@
+/** Commands that act on a running thread: attach, answer, interrupt. */
+import type { Answer, RequestRow } from "@tributary/contracts";
+import { Effect } from "effect";
+import { answererOf } from "./answers.ts";
+import type { Approve } from "./answers.ts";
+import { clientFailure } from "./client.ts";
+import { connect } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { failure, usage } from "./failure.ts";
+import { oneLine, print, printJson } from "./output.ts";
+import type { Target } from "./root.ts";
+import { watchThread } from "./watch.ts";
+
+/** Shows a thread from its beginning and follows it; what is asked meanwhile can be answered in place. */
+export const attach = Effect.fn("cli.attach")(function* (
+  target: Target,
+  threadId: string,
+  approve: Approve | undefined,
+) {
+  const { client, access } = yield* connect(target, "nothing");
+  yield* client.threads
+    .get({ params: { threadId }, query: { maxBytes: 1024 } })
+    .pipe(Effect.mapError(clientFailure(access)));
+  const answerer = yield* answererOf(approve, process.stdin.isTTY === true && process.stderr.isTTY === true);
+  yield* watchThread({ access, client, threadId, answerer, json: target.json });
+}, Effect.scoped);
+
+export const interrupt = Effect.fn("cli.interrupt")(function* (target: Target, threadId: string) {
+  const { client, access } = yield* connect(target, "nothing");
+  const receipt = yield* client.threads
+    .interrupt({ params: { threadId }, headers: {}, payload: {} })
+    .pipe(Effect.mapError(clientFailure(access)));
+  return yield* target.json ? printJson(receipt) : print(`Stopping what thread ${threadId} does.\n`);
+}, Effect.scoped);
+
+const findRequest = Effect.fnUntraced(function* ({ client, access }: Connection, requestId: string) {
+  for (let after: string | undefined, more = true; more;) {
+    const page = yield* client.requests
+      .list({ query: { limit: 500, ...(after === undefined ? {} : { after }) } })
+      .pipe(Effect.mapError(clientFailure(access)));
+    const found = page.requests.find((request) => request.requestId === requestId);
+    if (found !== undefined) return found;
+    after = page.next;
+    more = after !== undefined;
+  }
+  return yield* failure(`No request ${requestId} waits for an answer.`);
+});
+
+/** What was typed as the answer to one request: an option's id or label, or a word for its only question. */
+const answerFrom = (
+  { request, requestId }: RequestRow,
+  said: string,
+): Effect.Effect<Answer, ReturnType<typeof usage>> => {
+  if (request.kind === "approval") {
+    const options = request.options ?? [];
+    const option = options.find(({ id, label }) => id === said || label.toLowerCase() === said.toLowerCase());
+    return option === undefined
+      ? Effect.fail(
+          usage(
+            `“${oneLine(said)}” is no answer to ${requestId}; choose one of ${options.map(({ id }) => id).join(", ")}.`,
+          ),
+        )
+      : Effect.succeed({ optionId: option.id });
+  }
+  const [question, ...others] = request.questions ?? [];
+  if (question === undefined) return Effect.fail(usage(`Request ${requestId} needs a form: answer it in an app.`));
+  if (others.length === 0) return Effect.succeed({ answers: { [question.id]: question.multiple ? [said] : said } });
+  try {
+    return Effect.succeed({ answers: JSON.parse(said) as Record<string, unknown> });
+  } catch {
+    const ids = [question, ...others].map(({ id }) => `"${id}": …`).join(", ");
+    return Effect.fail(usage(`Request ${requestId} has several questions: answer with JSON, {${ids}}.`));
+  }
+};
+
+/** Answers one request, or lists what waits when none is named. */
+export const answer = Effect.fn("cli.answer")(function* (target: Target, requestId: string, said: string) {
+  const connection = yield* connect(target, "nothing");
+  const { client, access } = connection;
+  const request = yield* findRequest(connection, requestId);
+  const given = yield* answerFrom(request, said);
+  const receipt = yield* client.requests
+    .answer({
+      params: { requestId },
+      headers: {},
+      payload: { threadId: request.threadId, answer: given, subjectHash: request.subjectHash },
+    })
+    .pipe(Effect.mapError(clientFailure(access)));
+  return yield* target.json ? printJson(receipt) : print(`Answered ${requestId}.\n`);
+}, Effect.scoped);
+
+/** What waits for an answer, in all threads. */
+export const listRequests = Effect.fn("cli.requests")(function* (target: Target) {
+  const { client, access } = yield* connect(target, "store");
+  const { requests } = yield* client.requests
+    .list({ query: { limit: 500 } })
+    .pipe(Effect.mapError(clientFailure(access)));
+  if (target.json) return yield* printJson({ requests });
+  if (requests.length === 0) return yield* print("Nothing waits for an answer.\n");
+  return yield* print(
+    requests
+      .map(({ requestId, threadId, request: { title, kind, options, questions } }) => {
+        const choices =
+          kind === "approval"
+            ? (options ?? []).map(({ id }) => id)
+            : (questions?.[0]?.options ?? []).map(({ label }) => label);
+        return `${requestId}  (thread ${threadId})\n  ${oneLine(title ?? questions?.[0]?.text ?? kind)}\n  ${choices.join(" · ")}\n`;
+      })
+      .join(""),
+  );
+}, Effect.scoped);

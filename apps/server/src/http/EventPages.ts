@@ -1,0 +1,94 @@
+/**
+ * Pages of a thread's public events, encoded as frames once and shared by every client that asks for the same: a hundred
+ * clients that have caught up wake together and read one page (I11: at most `maxBytes` are kept).
+ */
+import { EventLog } from "@tributary/store";
+import type { StoreError } from "@tributary/store";
+import { Context, Deferred, Effect, Exit, Layer } from "effect";
+import { eventCursor } from "./cursor.ts";
+import { limits } from "./limits.ts";
+import { toPublic } from "./public-events.ts";
+import { encodeFrames, frameText } from "./sse.ts";
+
+export interface EncodedPage {
+  /** `event` frames; empty when every event of the page is of a type that clients are not shown. */
+  readonly bytes: Uint8Array;
+  /** The last sequence in it; the same as asked for when there was nothing. */
+  readonly next: number;
+}
+
+export class EventPages extends Context.Service<
+  EventPages,
+  {
+    /** The thread's events after a sequence, about a quarter of a MiB of them. */
+    readonly after: (threadId: string, sequence: number) => Effect.Effect<EncodedPage, StoreError>;
+  }
+>()("tributary/server/EventPages") {
+  static readonly layer = Layer.effect(
+    EventPages,
+    Effect.map(EventLog, (log) => make(log)),
+  );
+}
+
+const maxBytes = 8 * 1024 * 1024;
+const pageBytes = 256 * 1024;
+
+const make = (log: EventLog["Service"]): EventPages["Service"] => {
+  /** In the order of use, the least recently used first. History does not change, so a page stays true. */
+  const pages = new Map<string, EncodedPage>();
+  const reading = new Map<string, Deferred.Deferred<EncodedPage, StoreError>>();
+  let held = 0;
+
+  const keep = (key: string, page: EncodedPage): void => {
+    pages.set(key, page);
+    held += page.bytes.byteLength;
+    for (const [oldest, { bytes }] of pages) {
+      if (held <= maxBytes) return;
+      pages.delete(oldest);
+      held -= bytes.byteLength;
+    }
+  };
+
+  const read = Effect.fnUntraced(function* (threadId: string, sequence: number) {
+    const events = yield* log.page({ after: sequence, threadId, limit: limits.maxPageEvents, maxBytes: pageBytes });
+    let text = "";
+    let purged = false;
+    for (const event of events) {
+      purged ||= event.type === "thread.purged";
+      const shown = toPublic(event, log.epoch);
+      if (shown !== undefined) text += frameText("event", shown, shown.cursor);
+    }
+    if (purged) {
+      // What was erased must not live on here.
+      pages.clear();
+      held = 0;
+    }
+    return { bytes: encodeFrames(text), next: events.at(-1)?.sequence ?? sequence };
+  });
+
+  const after = (threadId: string, sequence: number): Effect.Effect<EncodedPage, StoreError> =>
+    Effect.suspend(() => {
+      const key = `${eventCursor(log.epoch, sequence)} ${threadId}`;
+      const kept = pages.get(key);
+      if (kept !== undefined) {
+        pages.delete(key);
+        pages.set(key, kept);
+        return Effect.succeed(kept);
+      }
+      const others = reading.get(key);
+      if (others !== undefined) return Deferred.await(others);
+      const mine = Deferred.makeUnsafe<EncodedPage, StoreError>();
+      reading.set(key, mine);
+      return read(threadId, sequence).pipe(
+        Effect.onExit((exit) => {
+          reading.delete(key);
+          if (Exit.isSuccess(exit) && exit.value.next > sequence) keep(key, exit.value);
+          return Deferred.done(mine, exit);
+        }),
+        // The reader may be a client that goes away just now; others wait for the same page.
+        Effect.uninterruptible,
+      );
+    });
+
+  return { after };
+};

@@ -1,0 +1,51 @@
+/** The whole of a tool's output: what the log keeps as a window stands whole in the journal. */
+import type { RuntimeEvent } from "@tributary/contracts";
+import { Views } from "@tributary/projections";
+import { Journal } from "@tributary/store";
+import { Effect } from "effect";
+import { notFound, storeProblem } from "./problems.ts";
+
+const batch = 500;
+/** The answer is one JSON document: beyond this the records themselves are the place to read. UTF-16 code units. */
+const largest = 16 * 1024 * 1024;
+
+const belongsTo = (event: RuntimeEvent, itemId: string): boolean =>
+  event.type === "content.delta" && event.itemId === itemId && event.payload.stream === "command_output";
+
+export const wholeOutput = Effect.fnUntraced(function* (threadId: string, itemId: string) {
+  const views = yield* Views;
+  const journal = yield* Journal;
+  const found = yield* Effect.mapError(views.itemOutput(threadId, itemId), storeProblem);
+  if (found === undefined) return yield* notFound(`Thread ${threadId} has no item ${itemId}.`);
+  const { activity, generation } = found;
+  const window = activity.commandOutput;
+  if (window === undefined)
+    return {
+      itemId: activity.itemId,
+      output: typeof activity.output === "string" ? activity.output : JSON.stringify(activity.output ?? ""),
+      complete: (activity.cut ?? []).length === 0,
+    };
+  if (window.omitted === 0)
+    return { itemId: activity.itemId, output: window.head + window.tail, complete: activity.endedAt !== undefined };
+  let output = "";
+  for (let after = 0; output.length < largest;) {
+    const records = journal.read({ threadId, generation, after, limit: batch });
+    for (const { events } of records)
+      for (const event of events)
+        if (belongsTo(event, activity.itemId) && event.type === "content.delta" && event.turnId === activity.turnId)
+          output += event.payload.text;
+    const last = records.at(-1);
+    if (last === undefined) break;
+    after = last.seq;
+    // Reading a long journal must not hold up everybody else.
+    yield* Effect.yieldNow;
+  }
+  // Pruned records leave the window alone.
+  return output.length >= (window.size ?? window.head.length)
+    ? { itemId: activity.itemId, output, complete: activity.endedAt !== undefined && output.length < largest }
+    : {
+        itemId: activity.itemId,
+        output: `${window.head}\n… ${window.omitted} code units are no longer kept …\n${window.tail}`,
+        complete: false,
+      };
+});
