@@ -9,7 +9,13 @@ const family: Family<RecordContext> = {
   command: "record",
   about: "Records what a real runtime says, as a native recording for fixtures and `tributary normalize`.",
   options: [],
-  entries: [],
+  entries: [
+    {
+      name: "codex",
+      summary: "scenarios of codex app-server against the mock model; `codex help` lists them",
+      load: () => import("./codex.ts").then(({ record }) => record),
+    },
+  ],
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -22,6 +22,10 @@ export const asObjects = (value: unknown): ReadonlyArray<NativeObject> =>
     .map(asObject)
     .filter((one) => one !== undefined);
 
+/** A row of a table by a name that a runtime gave: never what every object inherits, such as `constructor`. */
+export const rowOf = <Row>(table: Readonly<Record<string, Row>>, name: string): Row | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
 /** A non-negative whole number. */
 export const asCount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

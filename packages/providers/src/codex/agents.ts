@@ -13,6 +13,7 @@ import {
   asWords,
   defined,
   eventId,
+  rowOf,
   shorten,
   titleOf,
   type NativeObject,
@@ -140,7 +141,7 @@ export const childTurnCompleted = (
   at: string | undefined,
 ): Said | undefined => {
   const name = asText(native["status"]) ?? "";
-  const status = Object.hasOwn(endings, name) ? endings[name] : undefined;
+  const status = rowOf(endings, name);
   if (status === undefined) return undefined;
   const turn = state.turns.get(turnId);
   const place = placeOf(state, threadId, turnId);

@@ -9,6 +9,7 @@ import {
   asTexts,
   asWords,
   defined,
+  rowOf,
   titleOf,
   type NativeObject,
 } from "../native.ts";
@@ -25,8 +26,7 @@ const statuses: Readonly<Record<string, ItemStatus>> = {
 };
 
 export const statusOf = (native: unknown): ItemStatus | undefined => {
-  const name = asText(native);
-  return name !== undefined && Object.hasOwn(statuses, name) ? statuses[name] : undefined;
+  return rowOf(statuses, asText(native) ?? "");
 };
 
 /**
@@ -95,7 +95,7 @@ const collab = (item: NativeObject): Fields => {
   const states = asObject(item["agentsStates"]);
   return {
     itemType: "tool",
-    title: (tool === undefined ? undefined : collabTitles[tool]) ?? tool ?? "agents",
+    title: (tool === undefined ? undefined : rowOf(collabTitles, tool)) ?? tool ?? "agents",
     input: defined({
       tool,
       prompt: asWords(item["prompt"]),

@@ -1,6 +1,6 @@
 /** Why a turn failed: Codex's `codexErrorInfo` (0.171, vendor schema `CodexErrorInfo`) as a failure that people can act on. */
 import type { Failure, FailureClass } from "@tributary/contracts";
-import { asCount, asObject, asText, asWords, shorten, type NativeObject } from "../native.ts";
+import { asCount, asObject, asText, asWords, rowOf, shorten, type NativeObject } from "../native.ts";
 
 /** Bytes of UTF-8 that an error's text may have are 4096; a code unit has at most three. */
 const MESSAGE_UNITS = 1300;
@@ -62,7 +62,7 @@ const named = (info: unknown): { readonly name: string; readonly status?: number
 const classOf = (error: NativeObject, lastRetry: unknown): FailureClass => {
   const info = named(error["codexErrorInfo"]);
   if (info !== undefined && byStatus.has(info.name)) return ofStatus(info.status);
-  const known = info === undefined || !Object.hasOwn(byName, info.name) ? undefined : byName[info.name];
+  const known = info === undefined ? undefined : rowOf(byName, info.name);
   if (known !== undefined) return known;
   if (missingKey.test(asText(error["message"]) ?? "")) return "auth";
   // A stream that broke for good is "other": what it was tried again for says more (observed).

@@ -9,6 +9,7 @@ import {
   asWords,
   defined,
   eventId,
+  rowOf,
   type NativeObject,
 } from "../native.ts";
 import { registerAgents, registerActivity } from "./agents.ts";
@@ -85,7 +86,7 @@ const phaseExt = ({ item }: ItemFrame) => {
 };
 
 const activity: ItemHandler = (state, frame) => {
-  const describe = describers[frame.type];
+  const describe = rowOf(describers, frame.type);
   if (describe === undefined) return undefined;
   const fields = describe(frame.item);
   const open = state.items.get(frame.key);
@@ -211,6 +212,6 @@ export const onItem =
     const frame = read(phase, state, params, at);
     if (frame === undefined) return undefined;
     if (frame === "foreign") return nothing(state);
-    if (Object.hasOwn(special, frame.type)) return special[frame.type]?.(state, frame);
-    return Object.hasOwn(describers, frame.type) ? activity(state, frame) : unknownType(state, frame);
+    const handle = rowOf(special, frame.type) ?? (rowOf(describers, frame.type) === undefined ? unknownType : activity);
+    return handle(state, frame);
   };

@@ -3,7 +3,7 @@
  * that they mean the same in every version that has them.
  */
 import type { ApprovalOption } from "@tributary/contracts";
-import { asList, asObject, asText, asTexts, asWords, shorten, type NativeObject } from "../native.ts";
+import { asList, asObject, asText, asTexts, asWords, rowOf, shorten, type NativeObject } from "../native.ts";
 
 export interface Choice {
   readonly option: ApprovalOption;
@@ -84,7 +84,7 @@ export const commandChoices = (params: NativeObject): ReadonlyArray<Choice> => {
   const choices = listed.flatMap((native): ReadonlyArray<Choice> => {
     const name = asText(native);
     if (name === undefined) return [amendment(asObject(native) ?? {}) ?? []].flat();
-    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    const option = rowOf(options, name);
     return option === undefined ? [] : [decision(option)];
   });
   const kind = asText(params["kind"]) ?? "command";

@@ -10,6 +10,7 @@ import {
   asWords,
   defined,
   eventId,
+  rowOf,
   shorten,
   type NativeObject,
 } from "../native.ts";
@@ -168,7 +169,7 @@ export const onAsked = (state: CodexState, method: string, id: unknown, params: 
   const threadId = asId(params["threadId"]);
   const nativeTurnId = asId(params["turnId"]);
   const itemId = asId(params["itemId"]);
-  const ask = Object.hasOwn(askers, method) ? askers[method] : undefined;
+  const ask = rowOf(askers, method);
   if (ask === undefined || threadId === undefined) return undefined;
   const key = nativeKey(id);
   const item =
@@ -197,10 +198,17 @@ export const onAsked = (state: CodexState, method: string, id: unknown, params: 
   return { state: { ...state, asked: put(state.asked, key, asked) }, events: [opened] };
 };
 
+/** What tells one reply from another: the values that come with an elicitation do not. */
+const meaningOf = (reply: unknown): string => {
+  const fields = asObject(reply) ?? {};
+  const action = asText(fields["action"]);
+  return JSON.stringify(action === undefined ? fields : [action, asObject(fields["_meta"])?.["persist"] ?? null]);
+};
+
 /** Which option a reply of ours names; "" for values. */
 export const optionOfReply = ({ replies }: Asked, result: unknown): string => {
-  const given = JSON.stringify(result);
-  return Object.entries(replies).find(([, reply]) => JSON.stringify(reply) === given)?.[0] ?? "";
+  const meaning = meaningOf(result);
+  return Object.entries(replies).find(([, reply]) => meaningOf(reply) === meaning)?.[0] ?? "";
 };
 
 /** A reply of ours without the answers to secret questions. */

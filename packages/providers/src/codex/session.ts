@@ -8,7 +8,7 @@ import {
   type RuntimeSession,
 } from "@tributary/contracts";
 import { Effect, type Scope } from "effect";
-import { asId, asObject, asObjects, asText, defined, type NativeObject } from "../native.ts";
+import { asId, asObject, asObjects, asText, defined, rowOf, type NativeObject } from "../native.ts";
 import type { AgentHandle } from "../process/index.ts";
 import type { Secrets } from "../secrets.ts";
 import type { Connection } from "./connection.ts";
@@ -173,8 +173,7 @@ const isElicitation = ({ method }: Asked): boolean => method === "mcpServer/elic
 
 /** The native result that an answer stands for. */
 const resultOf = (asked: Asked, answer: Answer): NativeObject | undefined => {
-  if ("optionId" in answer)
-    return Object.hasOwn(asked.replies, answer.optionId) ? asked.replies[answer.optionId] : undefined;
+  if ("optionId" in answer) return rowOf(asked.replies, answer.optionId);
   if (isElicitation(asked)) return { action: "accept", content: answer.answers, _meta: null };
   if (asked.method !== "item/tool/requestUserInput") return undefined;
   const answers = Object.entries(answer.answers).map(([id, value]) => [id, { answers: strings(value) }] as const);

@@ -7,7 +7,7 @@
  *   out  call, reply, notification: remembered, so that what follows can be understood
  */
 import type { RuntimeEvent, RuntimeRecord } from "@tributary/contracts";
-import { asInstant, asObject, asText, type NativeObject } from "../native.ts";
+import { asInstant, asObject, asText, rowOf, type NativeObject } from "../native.ts";
 import { makeTranslator, type NativeFrame, type Translation } from "../translator.ts";
 import { capabilities } from "./capabilities.ts";
 import { onDelta, onMcpProgress, onPatchUpdated, onPlanDelta, onReasoningDelta } from "./deltas.ts";
@@ -74,23 +74,23 @@ const malformed = (state: CodexState, kind: string): Said => ({ state, events: [
 
 /** Whether any row of the tables knows the method. */
 export const isKnownMethod = (method: string): boolean =>
-  [notifications, ignoredNotifications, ignoredRequests].some((table) => Object.hasOwn(table, method)) ||
+  rowOf(notifications, method) !== undefined ||
+  rowOf({ ...ignoredNotifications, ...ignoredRequests }, method) !== undefined ||
   askedMethods.has(method);
 
 const onNotification = (state: CodexState, method: string, frame: NativeObject): Said => {
-  if (Object.hasOwn(notifications, method)) {
-    const params = asObject(frame["params"]) ?? {};
-    const at = asInstant(frame["emittedAtMs"]);
-    return notifications[method]?.(state, params, at) ?? malformed(state, method);
+  const handle = rowOf(notifications, method);
+  if (handle === undefined) {
+    return rowOf(ignoredNotifications, method) === undefined ? { state, events: [unknown(method)] } : nothing(state);
   }
-  return Object.hasOwn(ignoredNotifications, method) ? nothing(state) : { state, events: [unknown(method)] };
+  return handle(state, asObject(frame["params"]) ?? {}, asInstant(frame["emittedAtMs"])) ?? malformed(state, method);
 };
 
 const onRequest = (state: CodexState, method: string, id: unknown, frame: NativeObject): Said => {
   if (askedMethods.has(method)) {
     return onAsked(state, method, id, asObject(frame["params"]) ?? {}) ?? malformed(state, method);
   }
-  return Object.hasOwn(ignoredRequests, method) ? nothing(state) : { state, events: [unknown(method)] };
+  return rowOf(ignoredRequests, method) === undefined ? { state, events: [unknown(method)] } : nothing(state);
 };
 
 interface Shape {

@@ -1,6 +1,17 @@
 /** Turns: their beginning and end, plan, diff, tokens, and the streams that broke on the way. */
 import type { PlanStep, RuntimeEvent, RuntimePayloads } from "@tributary/contracts";
-import { asCount, asId, asObject, asObjects, asText, asWords, defined, eventId, type NativeObject } from "../native.ts";
+import {
+  asCount,
+  asId,
+  asObject,
+  asObjects,
+  asText,
+  asWords,
+  defined,
+  eventId,
+  rowOf,
+  type NativeObject,
+} from "../native.ts";
 import { childTurnCompleted, childTurnStarted, isChild } from "./agents.ts";
 import { commandTitle } from "./describe.ts";
 import { failureOf } from "./errors.ts";
@@ -107,7 +118,7 @@ export const onTurnCompleted = (state: CodexState, params: NativeObject, at?: st
   const { threadId, turnId, turn: native } = read;
   if (state.foreign.has(threadId)) return nothing(state);
   const status = asText(native["status"]) ?? "";
-  const outcome = Object.hasOwn(outcomes, status) ? outcomes[status] : undefined;
+  const outcome = rowOf(outcomes, status);
   if (outcome === undefined) return undefined;
   const left = outcome === "interrupted" ? nothing(state) : runsOn(state, turnId, at);
   if (isChild(state, threadId)) {
@@ -210,7 +221,7 @@ export const onPlanUpdated = (state: CodexState, params: NativeObject, at?: stri
   const steps = asObjects(params["plan"]).flatMap((step) => {
     const text = asText(step["step"]);
     const name = asText(step["status"]) ?? "";
-    const status = Object.hasOwn(stepStatuses, name) ? stepStatuses[name] : undefined;
+    const status = rowOf(stepStatuses, name);
     return text === undefined ? [] : [{ text, status: status ?? "pending" }];
   });
   const explanation = asWords(params["explanation"]);
