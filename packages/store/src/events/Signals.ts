@@ -84,7 +84,10 @@ const make: Effect.Effect<Signals["Service"]> = Effect.gen(function* () {
   return {
     subscribe,
     touch: (keys) => {
-      for (const name of keys) for (const subscription of byKey.get(name) ?? []) wake(subscription);
+      // Gathered first: each is woken once, and one that subscribes anew as it goes on is not woken for what was before.
+      const touched = new Set<Subscription>();
+      for (const name of keys) for (const subscription of byKey.get(name) ?? []) touched.add(subscription);
+      for (const subscription of touched) wake(subscription);
     },
     onCommit: (listener) =>
       Effect.asVoid(
@@ -94,7 +97,9 @@ const make: Effect.Effect<Signals["Service"]> = Effect.gen(function* () {
         ),
       ),
     committed: (threadIds) => {
-      for (const listener of listeners) {
+      // One that is added meanwhile hears of the next commit.
+      const told = Array.from(listeners);
+      for (const listener of told) {
         try {
           listener(threadIds);
         } catch (error) {

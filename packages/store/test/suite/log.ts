@@ -93,6 +93,32 @@ export const logSuite = (layer: StoreLayer): void => {
       }).pipe(Effect.scoped, Effect.provide(layer())),
     );
 
+    it.effect("a reader that waits or subscribes again at once is woken once a touch", () =>
+      Effect.gen(function* () {
+        const signals = yield* Signals;
+        let waits = 0;
+        let subscriptions = 0;
+        const signal = yield* signals.subscribe(["a", "b"]);
+        yield* Effect.forkChild(Effect.forever(Effect.tap(signal.wait, () => Effect.sync(() => (waits += 1)))), {
+          startImmediately: true,
+        });
+        const anew = Effect.scoped(
+          Effect.gen(function* () {
+            yield* (yield* signals.subscribe(["a"])).wait;
+            subscriptions += 1;
+          }),
+        );
+        yield* Effect.forkChild(Effect.forever(anew), { startImmediately: true });
+        const settle = Effect.repeat(Effect.yieldNow, { times: 10 });
+        signals.touch(["a", "b"]);
+        yield* settle;
+        assert.deepStrictEqual([waits, subscriptions], [1, 1]);
+        signals.touch(["a"]);
+        yield* settle;
+        assert.deepStrictEqual([waits, subscriptions], [2, 2]);
+      }).pipe(Effect.scoped, Effect.provide(layer())),
+    );
+
     it.effect("a waiter that is interrupted as it is told leaves the touch for the next wait", () =>
       Effect.gen(function* () {
         const signals = yield* Signals;
