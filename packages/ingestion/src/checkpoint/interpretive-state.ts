@@ -62,6 +62,7 @@ export interface SavedPlan {
   readonly units: number;
   readonly events: number;
   readonly seq: number;
+  readonly index: number;
 }
 
 export interface SavedDiff {
@@ -188,13 +189,14 @@ export const saveMemory = (memory: Memory): SavedState => {
     ),
     ...some(
       "plans",
-      [...memory.plans.values()].map(({ planId, turnId, agentPath, units, events, firstSeq }) => ({
+      [...memory.plans.values()].map(({ planId, turnId, agentPath, units, events, firstSeq, firstIndex }) => ({
         planId,
         ...defined({ turnId }),
         path: agentPath,
         units,
         events,
         seq: firstSeq,
+        index: firstIndex,
       })),
     ),
     ...some("older", [...memory.older]),

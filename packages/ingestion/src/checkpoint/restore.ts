@@ -12,7 +12,7 @@ import { emptyMemory } from "../interpret/memory.ts";
 import type { Memory } from "../interpret/memory.ts";
 import { openOutput, restoreHead, restoreTail } from "../interpret/output-window.ts";
 import { root } from "../plain.ts";
-import { pushPlan } from "../interpret/plan-buffer.ts";
+import { planKey, pushPlan } from "../interpret/plan-buffer.ts";
 import { openSegment } from "../text/segments.ts";
 import type { EndedSegment, TextItem } from "../text/segments.ts";
 import { keyOf, makeItem, openIn, placeOf } from "../text/text-items.ts";
@@ -25,6 +25,8 @@ interface Want {
   readonly key: string;
   readonly seq: number;
   readonly skip: number;
+  /** The first event of that record that counts. */
+  readonly index: number;
   left: number;
   readonly take: (text: string, at: { readonly seq: number; readonly skip: number }) => void;
 }
@@ -32,13 +34,15 @@ interface Want {
 const page = 512;
 
 const outputKey = (place: ReturnType<typeof placeOf>): string => keyOf("message", place).replace("message", "output");
-const planKey = (planId: string): string => `plan\u0000${planId}`;
 
 const streamKind = { assistant_text: "message", reasoning: "full", reasoning_summary: "summary" } as const;
 
 /** Which stream of text an event adds to, and what. */
 const pieceOf = (event: RuntimeEvent): { readonly key: string; readonly text: string } | undefined => {
-  if (event.type === "proposed_plan.delta") return { key: planKey(event.payload.planId), text: event.payload.text };
+  if (event.type === "proposed_plan.delta") {
+    const { planId, text } = event.payload;
+    return { key: planKey({ planId, turnId: event.turnId, agentPath: event.agentPath ?? root }), text };
+  }
   if (event.type !== "content.delta") return undefined;
   const { stream, text } = event.payload;
   const place = placeOf(event);
@@ -46,8 +50,8 @@ const pieceOf = (event: RuntimeEvent): { readonly key: string; readonly text: st
 };
 
 /** Gives a want what this record has of it. */
-const serve = (want: Want, seq: number, before: number, text: string): void => {
-  if (want.left === 0 || seq < want.seq) return;
+const serve = (want: Want, { seq, index }: { seq: number; index: number }, before: number, text: string): void => {
+  if (want.left === 0 || seq < want.seq || (seq === want.seq && index < want.index)) return;
   const start = seq === want.seq ? Math.max(0, want.skip - before) : 0;
   const piece = text.slice(start, start + want.left);
   if (piece === "") return;
@@ -57,12 +61,12 @@ const serve = (want: Want, seq: number, before: number, text: string): void => {
 
 const serveRecord = (wants: ReadonlyMap<string, ReadonlyArray<Want>>, { seq, events }: JournalRecord): void => {
   const units = new Map<string, number>();
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
     const piece = pieceOf(event);
     if (piece === undefined) continue;
     const before = units.get(piece.key) ?? 0;
     units.set(piece.key, before + piece.text.length);
-    for (const want of wants.get(piece.key) ?? []) serve(want, seq, before, piece.text);
+    for (const want of wants.get(piece.key) ?? []) serve(want, { seq, index }, before, piece.text);
   }
 };
 
@@ -110,7 +114,7 @@ const restoreOpen = (memory: Memory, item: TextItem, saved: SavedItem, now: numb
     item.recordSeq = at.seq;
     item.recordUnits = at.skip + text.length;
   };
-  return held === 0 ? [] : [{ key: item.key, seq, skip, left: held, take }];
+  return held === 0 ? [] : [{ key: item.key, seq, skip, index: 0, left: held, take }];
 };
 
 const restoreItem = (memory: Memory, saved: SavedItem, now: number): ReadonlyArray<Want> => {
@@ -130,9 +134,11 @@ const restoreOutput = (memory: Memory, saved: SavedOutput, now: number): Readonl
   Object.assign(window, { logged, events, pendingSeq: seq, pendingSkip: skip, since: now, size });
   memory.outputs.set(activityId, window);
   const key = outputKey(place);
-  const head: Want = { key, seq, skip, left: pending, take: (text, at) => restoreHead(window, text, at) };
+  const head: Want = { key, seq, skip, index: 0, left: pending, take: (text, at) => restoreHead(window, text, at) };
   const ring =
-    tail === undefined ? [] : [{ key, seq: tail[0], skip: tail[1], left: tail[2], take: restoreTail(window) }];
+    tail === undefined
+      ? []
+      : [{ key, seq: tail[0], skip: tail[1], index: 0, left: tail[2], take: restoreTail(window) }];
   return [...(pending === 0 ? [] : [head]), ...ring];
 };
 
@@ -157,13 +163,13 @@ const restoreDiff = (
   memory.diffs.set(turnId, { text, record, index, events, since: now });
 };
 
-const restorePlan = (
-  memory: Memory,
-  { planId, turnId, path, units, events, seq }: NonNullable<SavedState["plans"]>[number],
-): Want => {
-  const plan = { planId, turnId, agentPath: path, pieces: [], units: 0, events, firstSeq: seq };
-  memory.plans.set(planId, plan);
-  return { key: planKey(planId), seq, skip: 0, left: units, take: (text) => pushPlan(plan, text) };
+const restorePlan = (memory: Memory, saved: NonNullable<SavedState["plans"]>[number]): Want => {
+  const { planId, turnId, path: agentPath, units, events, seq, index } = saved;
+  const where = { planId, turnId, agentPath };
+  const plan = { ...where, pieces: [], units: 0, events, firstSeq: seq, firstIndex: index };
+  const key = planKey(where);
+  memory.plans.set(key, plan);
+  return { key, seq, skip: 0, index, left: units, take: (text) => pushPlan(plan, text) };
 };
 
 const parse = (interpretive: string): SavedState | undefined => {

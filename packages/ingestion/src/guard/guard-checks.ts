@@ -48,10 +48,13 @@ const requestNew: Check<"request.opened"> = ({ requestId }, { state, look }) => 
   return look.closed("request", requestId) === undefined ? undefined : refuse("request_over");
 };
 
-const requestOpen: Check<"request.resolved"> = ({ requestId }, { state, look }) => {
+const requestOpen: Check<"request.resolved"> = ({ requestId, payload }, { state, look }) => {
   if (requestId === undefined) return refuse("invalid");
   if (state.requests.some((request) => request.requestId === requestId)) return undefined;
-  return refuse(look.closed("request", requestId) === undefined ? "request_unknown" : "request_over");
+  const closed = look.closed("request", requestId);
+  if (closed === undefined) return refuse("request_unknown");
+  // Most runtimes say that a request is over after they have confirmed the call that answered it.
+  return closed.state === payload.outcome ? fold("the request ended so already") : refuse("request_over");
 };
 
 const taskNotOver: Check<"task.started"> = ({ payload }, { look }) =>

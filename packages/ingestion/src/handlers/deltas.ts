@@ -89,6 +89,8 @@ const lateText = (it: Interpretation, event: Delta, kind: TextKind): Outcome => 
   receive(it, item, segment, event.payload.text);
   flushFull(it, item, segment);
   flush(it, item);
+  // Only what could not enter the log yet, half a pair or whitespace, keeps it open, and not for long.
+  if (segment.held === 0) endQuietly(it, item);
   return held;
 };
 

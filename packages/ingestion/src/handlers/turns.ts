@@ -5,7 +5,7 @@ import { enter } from "../interpret/enter.ts";
 import { folded, held, position, refused, unless } from "../interpret/interpretation.ts";
 import type { Handler } from "../interpret/interpretation.ts";
 import { defined, root } from "../plain.ts";
-import { pushPlan } from "../interpret/plan-buffer.ts";
+import { planKey, pushPlan } from "../interpret/plan-buffer.ts";
 import { propose, settlePlans } from "../interpret/plans.ts";
 import { settleTurn } from "../interpret/settlement.ts";
 
@@ -70,10 +70,11 @@ export const planDelta: Handler<"proposed_plan.delta"> = {
     const { planId, text } = event.payload;
     if (text === "") return folded;
     const { plans, accounts } = it.memory;
-    const known = plans.get(planId);
     const where = { planId, turnId: event.turnId, agentPath: event.agentPath ?? root };
-    const plan = known ?? { ...where, pieces: [], units: 0, events: 0, firstSeq: it.seq };
-    plans.set(planId, plan);
+    const key = planKey(where);
+    const begun = { ...where, pieces: [], units: 0, events: 0, firstSeq: it.seq, firstIndex: it.index };
+    const plan = plans.get(key) ?? begun;
+    plans.set(key, plan);
     pushPlan(plan, text);
     plan.events += 1;
     accounts.held += 1;

@@ -28,7 +28,7 @@ export interface Memory {
   readonly usage: Map<string, PendingUsage>;
   /** By turn. */
   readonly diffs: Map<string, PendingDiff>;
-  /** Plans that are being written, by plan id. */
+  /** Plans that are being written, by `planKey`. */
   readonly plans: Map<string, PlanBuffer>;
   /** Of the thread: they go on over generations. */
   readonly accounts: Accounts;

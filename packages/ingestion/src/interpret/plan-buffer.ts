@@ -8,9 +8,14 @@ export interface PlanBuffer {
   pieces: Array<string>;
   units: number;
   events: number;
-  /** The record it began with. */
+  /** The record it began with, and which event of it. */
   readonly firstSeq: number;
+  readonly firstIndex: number;
 }
+
+/** A plan of another turn or agent is another plan, whatever its id. Ids hold no control characters. */
+export const planKey = ({ planId, turnId, agentPath }: Pick<PlanBuffer, "planId" | "turnId" | "agentPath">): string =>
+  `plan\u0000${turnId ?? ""}\u0000${agentPath.join("\u0001")}\u0000${planId}`;
 
 /** Adds a piece. Beyond what an event can hold only the count goes on: the complete plan comes with its own text. */
 export const pushPlan = (plan: PlanBuffer, text: string): void => {

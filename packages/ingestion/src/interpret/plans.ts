@@ -4,15 +4,20 @@ import { fit } from "./caps.ts";
 import { enter } from "./enter.ts";
 import type { Interpretation } from "./interpretation.ts";
 import { defined } from "../plain.ts";
-import { planText } from "./plan-buffer.ts";
+import { planKey, planText } from "./plan-buffer.ts";
 import type { PlanBuffer } from "./plan-buffer.ts";
 import { isBlank } from "../text/utf16.ts";
 
-const release = (it: Interpretation, { planId, events }: PlanBuffer, how: "applied" | "folded"): void => {
+const release = (it: Interpretation, plan: PlanBuffer, how: "applied" | "folded"): void => {
   const { plans, accounts } = it.memory;
-  plans.delete(planId);
-  accounts.held -= events;
-  accounts[how] += events;
+  plans.delete(planKey(plan));
+  accounts.held -= plan.events;
+  accounts[how] += plan.events;
+};
+
+/** The session is over: what was being written comes to nothing. */
+export const forgetPlans = (it: Interpretation): void => {
+  for (const plan of it.memory.plans.values()) release(it, plan, "folded");
 };
 
 export const propose = (
@@ -21,7 +26,7 @@ export const propose = (
   markdown: string,
 ): RefusalReason | undefined => {
   const { planId, turnId, agentPath } = plan;
-  const written = it.memory.plans.get(planId);
+  const written = it.memory.plans.get(planKey(plan));
   if (written !== undefined) release(it, written, "applied");
   const text = markdown === "" && written !== undefined ? planText(written) : markdown;
   return enter(it, { type: "plan.propose", planId, agentPath, ...defined({ turnId }), ...fit({ markdown: text }) });

@@ -63,9 +63,7 @@ const flushLane = (lane: Lane, around: Surroundings, flush: Flush, streaming: bo
       flushPending(it);
       return flushEverything(it);
     case "settled":
-      flushPending(it);
-      settleEverything(it);
-      return flushPending(it);
+      return settleEverything(it);
   }
 };
 
