@@ -2,7 +2,7 @@
 import type { Actor, Capabilities, ClientCommand, Receipt } from "@tributary/contracts";
 import { isLive } from "@tributary/domain";
 import { Signals, StoreError } from "@tributary/store";
-import { Context, Deferred, Effect, FiberSet, Layer, Scope, Semaphore } from "effect";
+import { Context, Deferred, Effect, Exit, FiberSet, Layer, Scope, Semaphore } from "effect";
 import { withSecrets } from "./dispatch.ts";
 import { Lanes } from "./lanes.ts";
 import type { Live, LivePhase } from "./live.ts";
@@ -33,10 +33,11 @@ export class Engine extends Context.Service<
      * with `closed` during and after shutdown; waits while reconciliation has not ended.
      */
     readonly dispatch: (command: ClientCommand, who: Actor) => Effect.Effect<Receipt, StoreError>;
-    /** Reconciles, then lets commands in and begins with what is open. To be run once. */
+    /**
+     * Reconciles, then lets commands in and begins with what is open. To be run once. Sessions that an engine before this
+     * one handed on (`Sessions`) are not reconciled: their work goes on as it is.
+     */
     readonly start: Effect.Effect<void, StoreError>;
-    /** Instead of `start`, with `Sessions` that outlived the engine before this one: their work goes on as it is. */
-    readonly resume: Effect.Effect<void>;
     /**
      * Takes no more commands, settles and ends every session, within the configured deadline. What waits is there at the
      * next start. May be run again. Without it, closing the layer leaves sessions to be reconciled.
@@ -80,11 +81,7 @@ const make = Effect.gen(function* () {
   const started = Deferred.makeUnsafe<void>();
   let isStopping = false;
 
-  // Handed on by an engine before this one: what it had on its way is not ours to wait for.
-  for (const live of tools.sessions.values()) {
-    live.calling = undefined;
-    live.isEscalating = false;
-  }
+  yield* takeOver(tools);
 
   const dispatch = Effect.fn("Engine.dispatch")(function* (command: ClientCommand, who: Actor) {
     yield* Deferred.await(started);
@@ -93,7 +90,8 @@ const make = Effect.gen(function* () {
     return yield* withSecrets(tools, oneAtATime, command, tools.writer.dispatch(command, context));
   });
 
-  const resume = Effect.gen(function* () {
+  const start = Effect.gen(function* () {
+    yield* tools.activity.during(reconcile(tools));
     const listening = signals.onCommit((threadIds) => {
       for (const threadId of threadIds) lanes.wake(threadId);
     });
@@ -105,6 +103,7 @@ const make = Effect.gen(function* () {
 
   const shutdown = Effect.suspend(() => {
     isStopping = true;
+    Deferred.doneUnsafe(started, Effect.void);
     lanes.stop();
     return tools.activity.during(endAll(tools));
   });
@@ -130,8 +129,7 @@ const make = Effect.gen(function* () {
 
   return Engine.of({
     dispatch,
-    start: Effect.andThen(tools.activity.during(reconcile(tools)), resume),
-    resume,
+    start,
     shutdown,
     open: (threadId, generation) =>
       Effect.ensuring(
@@ -142,6 +140,26 @@ const make = Effect.gen(function* () {
     sessions: Effect.sync(() => [...tools.sessions.values()].map(infoOf)),
   });
 });
+
+/**
+ * Sessions of an engine before this one. What that engine had on its way is not ours to wait for: an end is begun again, and
+ * an opening, which nobody would hear of any more, is given up to reconciliation.
+ */
+const takeOver = ({ sessions }: Tools): Effect.Effect<void> =>
+  Effect.forEach(
+    sessions.values(),
+    (live) => {
+      live.calling = undefined;
+      live.isEscalating = false;
+      if (live.session !== undefined) {
+        if (live.phase === "ending") live.phase = "open";
+        return Effect.void;
+      }
+      sessions.delete(live.threadId);
+      return Effect.forkDetach(Scope.close(live.scope, Exit.void));
+    },
+    { discard: true },
+  );
 
 /** Lets go of a live session, for the next one. */
 const letGo = (tools: Tools, threadId: string): Effect.Effect<boolean> =>

@@ -5,7 +5,7 @@
  */
 import { inputInLine } from "@tributary/domain";
 import type { ThreadState } from "@tributary/domain";
-import { Clock, Effect, Latch } from "effect";
+import { Cause, Clock, Effect, Latch } from "effect";
 import { dueActions, mark } from "./due.ts";
 import type { DueAction } from "./due.ts";
 import { Live } from "./live.ts";
@@ -28,8 +28,9 @@ class Lane {
   isParked = false;
   /** What this lane started and has not ended, by key. */
   readonly running = new Set<string>();
-  /** At which version of the thread something was started last: what came to nothing is not repeated for the same state. */
-  readonly tried = new Map<string, number>();
+  /** What was started for this version of the thread: what came to nothing is not repeated while nothing has changed. */
+  readonly tried = new Set<string>();
+  version = 0;
 }
 
 /** Starts an effect in the background of the engine. */
@@ -65,7 +66,7 @@ export class Lanes {
     this.#tools.activity.enter();
     this.#fork(
       Effect.ensuring(
-        this.#run(threadId, started),
+        logged(`The lane of thread ${threadId} failed; the next change starts another`, this.#run(threadId, started)),
         Effect.sync(() => {
           if (this.#lanes.get(threadId) === started) this.#lanes.delete(threadId);
           if (!started.isParked) this.#tools.activity.leave();
@@ -127,6 +128,8 @@ export class Lanes {
     const { sessions, timings, wanted } = this.#tools;
     const { threadId } = state;
     const live = sessions.get(threadId);
+    if (lane.version !== state.version) lane.tried.clear();
+    lane.version = state.version;
     const actions = nextActions(state, live);
     if (live === undefined) {
       for (const action of actions) this.#start(lane, state, undefined, action, now);
@@ -134,7 +137,7 @@ export class Lanes {
         this.#start(lane, state, undefined, { type: "open", generation: (state.session?.generation ?? 0) + 1 }, now);
       return undefined;
     }
-    free(live, state);
+    forget(live, state);
     live.marks = mark(state, live, live.marks, now);
     for (const action of nextActions(state, live)) this.#start(lane, state, live, action, now);
     const due = dueActions(state, live, now, timings);
@@ -144,14 +147,14 @@ export class Lanes {
 
   #start(lane: Lane, state: ThreadState, live: Live | undefined, action: Action | DueAction, now: number): void {
     const key = keyOf(action);
-    if (lane.running.has(key) || lane.tried.get(key) === state.version) return;
+    if (lane.running.has(key) || lane.tried.has(key)) return;
     const effect = live === undefined ? this.#withoutHandle(state, action, now) : this.#withHandle(state, live, action);
     if (effect === undefined) return;
     lane.running.add(key);
-    lane.tried.set(key, state.version);
+    lane.tried.add(key);
     this.#fork(
       Effect.ensuring(
-        this.#tools.activity.during(effect),
+        this.#tools.activity.during(logged(`${key} of thread ${state.threadId} failed`, effect)),
         Effect.sync(() => {
           lane.running.delete(key);
           this.wake(state.threadId);
@@ -209,6 +212,14 @@ export class Lanes {
   }
 }
 
+/** A fault of ours ends in the log, not in silence. */
+const logged = (what: string, effect: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.catchCauseIf(
+    effect,
+    (cause) => !Cause.hasInterruptsOnly(cause),
+    (cause) => Effect.logError(what, cause),
+  );
+
 const keyOf = (action: Action | DueAction): string => {
   switch (action.type) {
     case "prompt":
@@ -227,7 +238,7 @@ const keyOf = (action: Action | DueAction): string => {
   }
 };
 
-/** Marks the session as busy with it until it has ended, or until `free` finds that it does not matter any more. */
+/** Marks the session as busy with it until it has ended, or until `forget` finds that it does not matter any more. */
 const calling = (live: Live, call: NonNullable<Live["calling"]>, effect: Effect.Effect<void>): Effect.Effect<void> => {
   live.calling = call;
   return Effect.ensuring(
@@ -238,10 +249,14 @@ const calling = (live: Live, call: NonNullable<Live["calling"]>, effect: Effect.
   );
 };
 
-/** A call whose input is known to have begun, or failed, holds up nothing, even if the runtime never answers it. */
-const free = (live: Live, state: ThreadState): void => {
+/** Lets go of what the state has settled, so that a session's memory follows what is open. */
+const forget = (live: Live, state: ThreadState): void => {
+  const inputs = new Map(state.inputs.map(({ inputId, state: at }) => [inputId, at]));
+  for (const inputId of live.steered.keys()) if (inputs.get(inputId) !== "handed_over") live.steered.delete(inputId);
+  for (const requestId of live.answered)
+    if (!state.requests.some((request) => request.requestId === requestId)) live.answered.delete(requestId);
+  // A call whose input is known to have begun, or failed, holds up nothing, even if the runtime never answers it.
   const inputId = live.calling?.inputId;
-  if (inputId === undefined) return;
-  const at = state.inputs.find((input) => input.inputId === inputId)?.state;
+  const at = inputId === undefined ? "queued" : inputs.get(inputId);
   if (at !== "queued" && at !== "handed_over") live.calling = undefined;
 };

@@ -1,6 +1,6 @@
 /** Live sessions: the handles behind what the states of threads say. */
 import type { ProcessIdentity, RuntimeSession } from "@tributary/contracts";
-import { Context, Deferred, Effect, Exit, Layer, Scope } from "effect";
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect";
 import type { Marks, TimedView } from "./due.ts";
 import type { SessionSettings } from "./plan.ts";
 
@@ -64,7 +64,8 @@ export type LivePhase = TimedView["phase"];
 
 /**
  * The live sessions of this host. Apart from the engine, so that whoever replaces the engine (a test of a crash that the
- * runtimes survive) can hand them on. When its layer closes, all sessions end without ceremony.
+ * runtimes survive) can hand them on. When its layer closes, all sessions end without
+ * ceremony, and are waited for no longer than 5 s.
  */
 export class Sessions extends Context.Service<Sessions, { readonly byThread: Map<string, Live> }>()(
   "tributary/engine/Sessions",
@@ -74,10 +75,14 @@ export class Sessions extends Context.Service<Sessions, { readonly byThread: Map
     Effect.acquireRelease(
       Effect.sync(() => ({ byThread: new Map<string, Live>() })),
       ({ byThread }) =>
-        Effect.forEach(byThread.values(), ({ scope }) => Scope.close(scope, Exit.void), {
-          concurrency: "unbounded",
-          discard: true,
-        }),
+        Effect.forEach(
+          byThread.values(),
+          ({ scope }) =>
+            Effect.flatMap(Effect.forkDetach(Scope.close(scope, Exit.void)), (closing) =>
+              Effect.timeoutOption(Fiber.await(closing), "5 seconds"),
+            ),
+          { concurrency: "unbounded", discard: true },
+        ),
     ),
   );
 }

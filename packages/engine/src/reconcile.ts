@@ -1,6 +1,7 @@
 /**
  * Reconciliation, before commands are taken (design section 7): what an old host left is ended, what its runtimes said is
- * interpreted, and what nobody can know any more is said to be so. Archived and deleted threads are no exception.
+ * interpreted, and what nobody can know any more is said to be so. Archived and deleted threads are no exception; only
+ * sessions that were handed on, and so have not ended, are left alone.
  */
 import { isLive } from "@tributary/domain";
 import type { StoreError } from "@tributary/store";

@@ -26,6 +26,12 @@ export class HeldAnswers {
   drop(threadId: string, requestId: string): void {
     this.#answers.delete(key(threadId, requestId));
   }
+
+  /** Nobody waits for an answer of this thread any more. */
+  dropAll(threadId: string): void {
+    const prefix = key(threadId, "");
+    for (const at of this.#answers.keys()) if (at.startsWith(prefix)) this.#answers.delete(at);
+  }
 }
 
 /** MCP servers as they were given when their thread was created. */

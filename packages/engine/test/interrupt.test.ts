@@ -174,9 +174,7 @@ describe("interrupt", () => {
   it.effect("a session that nobody holds is over when somebody wants to stop it", () =>
     Effect.gen(function* () {
       const world = yield* atWork;
-      yield* world.host!.crash({ sessionsSurvive: true });
-      world.forgetSessions();
-      yield* world.bootWithoutReconciling;
+      world.loseHandle("T");
       assert.strictEqual(world.state().turn?.turnId, "t1");
       yield* stop(world);
       assert.isUndefined(world.state().turn);

@@ -132,7 +132,7 @@ describe("after a crash", () => {
       yield* world.does({ type: "request.answer", threadId: "T", requestId: "r1", answer: { optionId: "yes" } });
       const before = world.state();
       yield* world.host!.crash({ sessionsSurvive: true });
-      yield* world.bootWithoutReconciling;
+      yield* world.boot;
       yield* world.settled;
       assert.deepStrictEqual(world.state(), before);
       assert.strictEqual(world.stub.count("answer"), 1);

@@ -16,7 +16,8 @@ export const giveAnswer = (tools: Tools, live: Live, requestId: string): Effect.
     // The real values where the log has masked ones.
     const held = tools.answers.get(threadId, requestId);
     const answer = held ?? request?.answer;
-    if (request?.state !== "answering" || answer === undefined) return Effect.void;
+    if (request?.state !== "answering" || answer === undefined)
+      return Effect.sync(() => tools.answers.drop(threadId, requestId));
     if (held === undefined && isMaskedAnswer(answer))
       return again(tools, live, requestId, failure("unknown", "secret_gone", "The secret is gone: answer again", true));
     return attempt(tools, live, {

@@ -14,6 +14,7 @@ export const endSession = (tools: Tools, live: Live): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (live.phase === "ending") return Deferred.await(live.gone);
     live.phase = "ending";
+    tools.answers.dropAll(live.threadId);
     return Effect.ensuring(
       end(tools, live),
       Effect.sync(() => {

@@ -3,7 +3,7 @@ import type { Actor, ClientCommand, InternalCommand, Receipt, RuntimeEvent, Runt
 import { subjectHash } from "@tributary/domain";
 import type { InputContent, ThreadState } from "@tributary/domain";
 import { EventLog, Processes, Projection, Signals, Store, Writer } from "@tributary/store";
-import type { LogEvent, SpawnedProcess, StoreError, StoreServices } from "@tributary/store";
+import type { LogEvent, SpawnedProcess, StoreServices } from "@tributary/store";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Context, Effect, Exit, Layer, Scope } from "effect";
 import { TestClock } from "effect/testing";
@@ -85,6 +85,8 @@ export class World {
   roots: ReadonlyArray<{ readonly projectId: string; readonly root: string }> = [{ projectId: "P", root: "/p" }];
   refusedOptions: Readonly<Record<string, string>> = {};
   missingFolder: string | undefined;
+  /** How many threads each project has. */
+  threads = 0;
   #commands = 0;
   #ingesting = 0;
   #sessions: Context.Context<Sessions> | undefined;
@@ -104,20 +106,15 @@ export class World {
 
   /** Starts an engine. Commands go to the newest one. */
   get boot(): Effect.Effect<Host> {
-    return this.#boot(({ start }) => start);
+    return this.#boot();
   }
 
-  /** Starts one as if the host had not ended: nothing is settled. */
-  get bootWithoutReconciling(): Effect.Effect<Host> {
-    return this.#boot(({ resume }) => resume);
+  /** The handle is gone, and nobody has noticed. */
+  loseHandle(threadId: string): void {
+    if (this.#sessions !== undefined) Context.get(this.#sessions, Sessions).byThread.delete(threadId);
   }
 
-  /** The handles are gone, and nobody has noticed. */
-  forgetSessions(): void {
-    this.#sessions = undefined;
-  }
-
-  #boot(begin: (engine: Engine["Service"]) => Effect.Effect<void, StoreError>): Effect.Effect<Host> {
+  #boot(): Effect.Effect<Host> {
     return Effect.gen({ self: this }, function* () {
       const scope = yield* Scope.make();
       const sessionScope = yield* Scope.make();
@@ -135,7 +132,7 @@ export class World {
         ),
       );
       const engine = Context.get(yield* Layer.buildWithScope(Layer.fresh(layer), scope), Engine);
-      yield* Effect.orDie(begin(engine));
+      yield* Effect.orDie(engine.start);
       const host: Host = {
         engine,
         crash: (options) =>
@@ -282,7 +279,7 @@ export class World {
       }),
       Layer.succeed(Facts, {
         input: (threadId, inputId) => Effect.map(this.events(threadId), (events) => contentOf(events, inputId)),
-        threadsOf: () => Effect.succeed(0),
+        threadsOf: () => Effect.sync(() => this.threads),
       }),
     );
   }
