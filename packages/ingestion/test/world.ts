@@ -19,7 +19,7 @@ import { flushEverything, settleEverything } from "../src/interpret/settlement.t
 
 export const threadId = "T";
 
-const capabilities = {
+export const capabilities = {
   steer: false,
   queue: { durable: false, withdraw: false },
   approvals: true,
