@@ -31,6 +31,8 @@ export interface StepTx {
   readonly now: string;
   /** With everything that this group and this step did before. Undefined: no such thread. */
   readonly state: () => ThreadState | undefined;
+  /** The newest sequence, with everything that this group and this step did before: of the event just decided. */
+  readonly head: () => number;
   readonly look: Lookups;
   /** Decides and, when accepted, appends and evolves at once. */
   readonly decide: (command: InternalCommand, origins: Origins) => InternalDecision;

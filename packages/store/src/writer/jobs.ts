@@ -128,6 +128,7 @@ export const runStep = (group: Group, domain: Domain, job: StepJob): unknown => 
       threadId,
       now: group.now,
       state: () => during(() => group.thread(threadId)),
+      head: () => during(() => group.head),
       look: group.look(threadId),
       decide: (command, origins) =>
         during(() => {
