@@ -252,6 +252,7 @@ const rollback = ({ connection, threadId }: Opened, { turns }: { readonly turns:
 
 /** Codex exits when its input ends, at once and in the middle of a turn too (observed). */
 const CLOSE_GRACE = "2 seconds";
+const LAST_RECORD = "5 seconds";
 
 const close = ({ connection, agent }: Opened): Effect.Effect<void> =>
   Effect.gen(function* () {
@@ -259,7 +260,8 @@ const close = ({ connection, agent }: Opened): Effect.Effect<void> =>
     yield* agent.endInput;
     yield* Effect.timeoutOrElse(agent.exit, { duration: CLOSE_GRACE, orElse: () => Effect.void });
     yield* agent.end();
-    yield* connection.ended;
+    // Not for ever: who stops an agent must not wait for an ingestion that takes nothing.
+    yield* Effect.timeoutOrElse(connection.ended, { duration: LAST_RECORD, orElse: () => Effect.void });
   });
 
 /** `terminate` asks and does not wait; ending what does not listen is the next step, `kill`. */
