@@ -5,6 +5,7 @@ import { linesOf } from "../process/readable-lines.ts";
 import { parseToRuntime } from "./protocol.ts";
 import type { FromRuntime, RuntimeExit, ToRuntime } from "./protocol.ts";
 import { makeRuntime } from "./runtime.ts";
+import type { Controls } from "./script.ts";
 
 const write = (text: string): Effect.Effect<void> =>
   Effect.callback((resume) => {
@@ -25,12 +26,18 @@ const exit = ({ code, signal, stderr }: RuntimeExit): Effect.Effect<void> =>
     else process.stderr.write(stderr, go);
   });
 
+/** What the script says of how this process takes its end. */
+let controls: Controls = {};
+
 const obey = (message: ToRuntime): void => {
-  if (message.method !== "open" || message.params.script.on?.terminate !== "hang") return;
-  process.on("SIGTERM", () => {});
+  if (message.method !== "open") return;
+  controls = message.params.script.on ?? {};
+  if (controls.terminate === "hang") process.on("SIGTERM", () => {});
 };
 
 const main = Effect.gen(function* () {
+  // Writing to a host that is gone fails; whether that is the end is the script's to say.
+  process.stdout.on("error", () => {});
   const runtime = yield* makeRuntime({ send, exit });
   yield* Stream.runForEach(linesOf(process.stdin), (line) => {
     if (isOversize(line)) return Effect.void;
@@ -38,8 +45,10 @@ const main = Effect.gen(function* () {
     obey(message);
     return runtime.take(message);
   });
-  // Without its host there is nobody to work for.
+  if (controls.eof === "hang") return yield* Effect.never;
   process.exit(0);
 });
 
+// A fiber that waits does not keep a process alive.
+setInterval(() => {}, 60_000);
 Effect.runFork(Effect.scoped(main));

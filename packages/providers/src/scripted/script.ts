@@ -241,6 +241,8 @@ export const Controls = Schema.Struct({
   close: opt(Obedience),
   terminate: opt(Obedience),
   kill: opt(Obedience),
+  /** `hang`: a child lives on when its host is gone, as agents do that nobody ends. */
+  eof: opt(Obedience),
 });
 export type Controls = typeof Controls.Type;
 

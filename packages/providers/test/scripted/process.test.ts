@@ -1,10 +1,15 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { assert, describe, it } from "@effect/vitest";
-import { Deferred, Effect, Exit, Fiber, Scope } from "effect";
-import { findSurvivors, isAlive } from "../../src/process/index.ts";
+import { ProcessIdentity } from "@tributary/contracts";
+import { Deferred, Effect, Exit, Fiber, Schema, Scope } from "effect";
+import { endTree, findSurvivors, isAlive } from "../../src/process/index.ts";
 import type { Script } from "../../src/scripted/index.ts";
 import { Heard, openScript, oneTurn, say } from "./harness.ts";
 
 const child = { process: true } as const;
+const decodeIdentity = Schema.decodeUnknownSync(ProcessIdentity);
 
 describe("a script in a child process", () => {
   it.live("says the same as in process, with line separators, split pairs and noise", () =>
@@ -91,6 +96,28 @@ describe("a script in a child process", () => {
       yield* Fiber.interrupt(opening);
       yield* Scope.close(scope, Exit.void);
       assert.deepStrictEqual(yield* findSurvivors({ marker }), []);
+    }),
+  );
+
+  it.live("survives its host when told to, and is found by identity and by marker", () =>
+    Effect.gen(function* () {
+      const marker = `survivor-${process.pid}-${crypto.randomUUID()}`;
+      const host = spawn(process.execPath, [fileURLToPath(new URL("survivor-host.ts", import.meta.url)), marker], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const [line] = yield* Effect.promise(() => once(host.stdout, "data"));
+      const survivor = decodeIdentity(JSON.parse(String(line)));
+      host.kill("SIGKILL");
+      yield* Effect.promise(() => once(host, "exit"));
+      assert.isTrue(yield* isAlive(survivor));
+      const found = yield* findSurvivors({ marker });
+      assert.deepStrictEqual(
+        found.map(({ pid }) => pid),
+        [survivor.pid],
+      );
+      const { left } = yield* endTree({ identity: survivor, marker }, { termGrace: 100 });
+      assert.deepStrictEqual(left, []);
+      assert.isFalse(yield* isAlive(survivor));
     }),
   );
 
