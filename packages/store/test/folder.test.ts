@@ -13,10 +13,20 @@ import {
 } from "@tributary/store";
 import { Context, Effect, Exit, Layer, Scope } from "effect";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { context, createThread, decideAll, openSession, rename } from "./support/commands.ts";
+import {
+  append,
+  complete,
+  context,
+  createThread,
+  decideAll,
+  openSession,
+  rename,
+  startTurn,
+  submit,
+} from "./support/commands.ts";
 import { entry } from "./support/entries.ts";
 import { storeIn, temporaryFolder } from "./support/layers.ts";
 import { testProjector } from "./support/projector.ts";
@@ -149,6 +159,46 @@ describe("data folder", () => {
         writeFileSync(pathsOf(dir).main, "this is not a database, however long it may be".repeat(100));
         assert.strictEqual((yield* Effect.flip(Layer.build(storeIn(dir)))).reason, "corrupt");
       }),
+    ),
+  );
+});
+
+describe("purge", () => {
+  it.effect(
+    "leaves no byte of what was said in the folder",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        const writer = yield* Writer;
+        const journal = yield* Journal;
+        const secret = "Xylophone-7431";
+        const pieces = Array.from({ length: 8 }, (_, index) => `${secret} ${index} ${"-".repeat(700)}`);
+        yield* writer.dispatch({ ...createThread("T"), title: secret }, context);
+        yield* writer.dispatch(submit("T", "i1", pieces.join("")), context);
+        yield* writer.dispatch(rename("T", "r1", "Something else"), context);
+        yield* writer.step("T", (tx) => decideAll(tx, [...openSession, startTurn("t1")]));
+        let offset = 0;
+        for (const piece of pieces) {
+          yield* writer.step("T", (tx) => decideAll(tx, [append("t1", "m", offset, piece)]));
+          offset += piece.length;
+        }
+        yield* writer.step("T", (tx) => decideAll(tx, [complete("t1", "m")]));
+        const frame = JSON.stringify(`${secret}${"x".repeat(70_000)}`);
+        yield* journal.append([
+          entry("T", 1, 1, { frame: JSON.stringify(secret), id: secret }),
+          entry("T", 1, 2, { frame }),
+        ]);
+
+        const holding = () =>
+          readdirSync(dir, { recursive: true, withFileTypes: true })
+            .filter((file) => file.isFile() && readFileSync(join(file.parentPath, file.name)).includes(secret))
+            .map((file) => file.name);
+        assert.isAbove(holding().length, 2);
+        yield* writer.dispatch({ type: "thread.delete", commandId: "d1", threadId: "T" }, context);
+        yield* writer.step("T", (tx) => decideAll(tx, [{ type: "thread.purge" }]));
+        while (journal.bytes() !== 0) yield* Effect.yieldNow;
+        yield* Effect.repeat(Effect.yieldNow, { times: 100 });
+        assert.deepStrictEqual(holding(), []);
+      }).pipe(Effect.provide(storeIn(dir))),
     ),
   );
 });

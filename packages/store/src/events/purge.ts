@@ -23,32 +23,27 @@ const nextThread = (connection: Connection): string | undefined => {
   return typeof name === "string" ? name.slice(purgeName("").length) : undefined;
 };
 
-/** Erases a slice, with freed space overwritten. Returns whether there is nothing left. */
+/** Erases a slice. Returns whether there is nothing left. */
 const eraseSlice = (connection: Connection, threadId: string): boolean => {
   const name = purgeName(threadId);
-  connection.exec("PRAGMA secure_delete = ON");
-  try {
-    const from = Number(connection.prepare("SELECT value FROM positions WHERE name = ?").get(name)?.["value"] ?? 0);
-    const events = connection
-      .prepare(
-        `UPDATE events SET type = CASE type WHEN 'thread.purged' THEN type ELSE '${tombstone}' END, payload = '{}' ` +
-          "WHERE stream_id = ? AND version > ? AND version <= ?",
-      )
-      .run(threadId, from, from + slice);
-    connection.prepare("UPDATE positions SET value = ? WHERE name = ?").run(from + slice, name);
-    const closed = connection
-      .prepare(
-        "DELETE FROM closed WHERE thread_id = ?1 AND (kind, id) IN (SELECT kind, id FROM closed WHERE thread_id = ?1 LIMIT ?2)",
-      )
-      .run(threadId, slice);
-    if (events + closed > 0) return false;
-    for (const table of ["refusals", "refusal_counts", "checkpoints"]) {
-      connection.prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
-    }
-    return true;
-  } finally {
-    connection.exec("PRAGMA secure_delete = OFF");
+  const from = Number(connection.prepare("SELECT value FROM positions WHERE name = ?").get(name)?.["value"] ?? 0);
+  const events = connection
+    .prepare(
+      `UPDATE events SET type = CASE type WHEN 'thread.purged' THEN type ELSE '${tombstone}' END, payload = '{}' ` +
+        "WHERE stream_id = ? AND version > ? AND version <= ?",
+    )
+    .run(threadId, from, from + slice);
+  connection.prepare("UPDATE positions SET value = ? WHERE name = ?").run(from + slice, name);
+  const closed = connection
+    .prepare(
+      "DELETE FROM closed WHERE thread_id = ?1 AND (kind, id) IN (SELECT kind, id FROM closed WHERE thread_id = ?1 LIMIT ?2)",
+    )
+    .run(threadId, slice);
+  if (events + closed > 0) return false;
+  for (const table of ["refusals", "refusal_counts", "checkpoints"]) {
+    connection.prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
   }
+  return true;
 };
 
 /** Erases one thread, if there is one to erase. Returns whether there was. */
@@ -60,11 +55,11 @@ const purgeNext = (
   Effect.gen(function* () {
     const threadId = yield* runSql(nextThread);
     if (threadId === undefined) return false;
-    while (!(yield* runSql((connection) => eraseSlice(connection, threadId))));
+    while (!(yield* runSql((connection) => connection.erasing(() => eraseSlice(connection, threadId)))));
     yield* journal.erase(threadId);
     yield* runSql((connection) => connection.prepare("DELETE FROM positions WHERE name = ?").run(purgeName(threadId)));
     // The log in front of the database still holds what was there.
-    connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    connection.emptyLog();
     return true;
   });
 

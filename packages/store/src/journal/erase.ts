@@ -23,7 +23,7 @@ export const unusedAmong = (connection: Connection, hashes: ReadonlyArray<string
 
 /**
  * A slice a transaction, so that other threads' records are not kept waiting. Begun again after a crash, it goes on with
- * what is left. Freed pages are overwritten with zeros.
+ * what is left.
  */
 export const eraseThread = (
   submit: Submit,
@@ -58,26 +58,27 @@ export const eraseThread = (
 
   /** Returns whether there is nothing left. */
   const step = (): boolean => {
-    connection.exec("PRAGMA secure_delete = ON");
-    try {
-      const session = connection
-        .prepare("SELECT session FROM sessions WHERE thread_id = ? ORDER BY generation LIMIT 1")
-        .get(threadId);
-      if (session === undefined) {
-        eraseUses();
-        return true;
-      }
-      const id = Number(session["session"]);
-      if (erasePacks(id) && eraseIds(id)) {
-        connection.prepare("DELETE FROM sessions WHERE session = ?").run(id);
-        sessions.forget();
-      }
-      return false;
-    } finally {
-      connection.exec("PRAGMA secure_delete = OFF");
+    const session = connection
+      .prepare("SELECT session FROM sessions WHERE thread_id = ? ORDER BY generation LIMIT 1")
+      .get(threadId);
+    if (session === undefined) {
+      eraseUses();
+      return true;
     }
+    const id = Number(session["session"]);
+    if (erasePacks(id) && eraseIds(id)) {
+      connection.prepare("DELETE FROM sessions WHERE session = ?").run(id);
+      sessions.forget();
+    }
+    return false;
   };
 
-  const all: Effect.Effect<void, StoreError> = Effect.flatMap(submit(step), (isDone) => (isDone ? Effect.void : all));
-  return Effect.as(all, { hashes });
+  const slices: Effect.Effect<void, StoreError> = Effect.flatMap(
+    submit(() => connection.erasing(step)),
+    (isDone) => (isDone ? Effect.void : slices),
+  );
+  return Effect.as(
+    Effect.tap(slices, () => Effect.sync(() => connection.emptyLog())),
+    { hashes },
+  );
 };

@@ -101,6 +101,7 @@ export class Connection {
         PRAGMA synchronous = ${options.synchronous === "full" ? "FULL" : "NORMAL"};
         PRAGMA foreign_keys = ON;
         PRAGMA temp_store = MEMORY;
+        PRAGMA secure_delete = FAST;
         PRAGMA cache_size = -${Math.ceil((options.cacheBytes ?? 16_777_216) / 1024)};
         PRAGMA wal_autocheckpoint = ${checkpointPages};
         PRAGMA journal_size_limit = 67108864;
@@ -146,6 +147,24 @@ export class Connection {
       this.rollback();
       throw error;
     }
+  }
+
+  /**
+   * Overwrites with zeros whatever `body` deletes. Otherwise only what costs no further write is overwritten, and a freed
+   * page keeps its content until it is used again.
+   */
+  erasing<A>(body: () => A): A {
+    this.exec("PRAGMA secure_delete = ON");
+    try {
+      return body();
+    } finally {
+      this.exec("PRAGMA secure_delete = FAST");
+    }
+  }
+
+  /** Moves the write-ahead log into the database and empties it. Not inside a transaction. */
+  emptyLog(): void {
+    this.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
   /** Runs `body` on one snapshot. Inside an open transaction it is part of that. */

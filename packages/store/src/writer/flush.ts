@@ -54,11 +54,7 @@ export const makeFlush = (
   };
   const rows = makeRowWriter(connection, "live", specs);
 
-  return (group) => {
-    for (const event of group.events) {
-      sql.event.run(...cellsOf(event));
-      if (event.type === "thread.purged") sql.purge.run(purgeName(event.streamId));
-    }
+  const flushRest = (group: Group): void => {
     for (const [threadId, state] of group.threads) {
       sql.thread.run(threadId, JSON.stringify(state), domain.hasOpenWork(state) ? 1 : 0);
     }
@@ -80,5 +76,15 @@ export const makeFlush = (
     for (const { actorId, threadId, position, revision } of group.markers.values()) {
       sql.marker.run(actorId, threadId, position, revision);
     }
+  };
+
+  return (group) => {
+    for (const event of group.events) {
+      sql.event.run(...cellsOf(event));
+      if (event.type === "thread.purged") sql.purge.run(purgeName(event.streamId));
+    }
+    const isErasing = group.events.some(({ type }) => type === "thread.purged");
+    if (isErasing) connection.erasing(() => flushRest(group));
+    else flushRest(group);
   };
 };
