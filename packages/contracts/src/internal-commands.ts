@@ -51,7 +51,7 @@ export type InternalCommand =
       readonly turnId: string;
       readonly generation: Generation;
     } & RuntimePayloads["turn.started"])
-  /** `turnId` absent: whichever is active. Settles the turn (4.10). */
+  /** Settles the turn (4.10). `turnId` absent: refused, because nobody can know which turn it ends (4.3). */
   | ({
       readonly type: "turn.end";
       readonly turnId?: string;

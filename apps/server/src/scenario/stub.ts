@@ -17,7 +17,10 @@ export interface Stub {
   readonly behave: (change: StubBehaviours) => void;
   /** What the next session that opens declares, over `defaultCapabilities`. */
   readonly declare: (capabilities: Capabilities) => void;
-  /** A host's death takes its processes with it: nothing is said any more. */
+  readonly declared: () => Capabilities;
+  /** The script said that this process is gone: it says and does no more. */
+  readonly gone: (threadId: string, generation: number) => void;
+  /** A host's death takes its processes with it. */
   readonly killAll: () => void;
 }
 
@@ -51,16 +54,13 @@ const openCodes = [
   "unsupported_option",
 ] as const;
 
-const exitRecord = (kind: "graceful" | "killed", signal?: string): RuntimeRecord => ({
+const killedBy = (signal: string): RuntimeRecord => ({
   kind: "frame",
-  native: { kind: "exit", frame: { kind, ...(signal === undefined ? {} : { signal }) } },
-  events: [
-    {
-      type: "session.exited",
-      payload: { kind, recoverable: true, ...(signal === undefined ? {} : { signal }) },
-    },
-  ],
+  native: { kind: "exit", frame: { signal } },
+  events: [{ type: "session.exited", payload: { kind: "killed", signal, recoverable: true } }],
 });
+
+const keyOf = (threadId: string, generation: number): string => `${generation}/${threadId}`;
 
 export const makeStub = (): Stub => {
   const calls: Array<StubCall> = [];
@@ -74,7 +74,7 @@ export const makeStub = (): Stub => {
     close: "accept",
   };
   let capabilities = defaultCapabilities;
-  const alive = new Set<{ dead: boolean }>();
+  const alive = new Map<string, { dead: boolean }>();
 
   const behave = (method: keyof StubBehaviours): Effect.Effect<void, string> =>
     Effect.suspend(() => {
@@ -97,15 +97,15 @@ export const makeStub = (): Stub => {
   const session = (options: OpenOptions): RuntimeSession => {
     const { threadId } = options;
     const process = { dead: false };
-    alive.add(process);
+    alive.set(keyOf(threadId, options.generation), process);
     const log = (method: string, rest: Record<string, unknown> = {}) =>
       Effect.sync(() => void calls.push({ method, threadId, ...rest }));
-    const end = (kind: "graceful" | "killed", signal?: string) =>
+    const end = (method: string, lastWord: Effect.Effect<void>) =>
       Effect.suspend(() => {
         if (process.dead) return Effect.void;
         process.dead = true;
-        alive.delete(process);
-        return options.emit(exitRecord(kind, signal));
+        calls.push({ method, threadId });
+        return lastWord;
       });
     return {
       nativeSessionId: options.resume?.nativeSessionId ?? `native-${threadId}`,
@@ -119,8 +119,9 @@ export const makeStub = (): Stub => {
       answer: (request) => Effect.andThen(log("answer", { ...request }), call("answer")),
       configure: (change) => Effect.andThen(log("configure", { ...change }), Effect.as(call("configure"), change)),
       interrupt: (target) => Effect.andThen(log("interrupt", { ...target }), call("interrupt")),
-      close: Effect.andThen(log("close"), Effect.andThen(Effect.ignore(behave("close")), end("graceful"))),
-      signal: (signal) => Effect.andThen(log(signal), end("killed", signal === "kill" ? "SIGKILL" : "SIGTERM")),
+      // A host that closes has settled what there was: the stub goes without a word.
+      close: end("close", Effect.ignore(behave("close"))),
+      signal: (signal) => end(signal, options.emit(killedBy(signal === "kill" ? "SIGKILL" : "SIGTERM"))),
     };
   };
 
@@ -153,11 +154,16 @@ export const makeStub = (): Stub => {
     adapter,
     calls,
     behave: (change) => Object.assign(behaviours, change),
+    declared: () => capabilities,
     declare: (next) => {
       capabilities = next;
     },
+    gone: (threadId, generation) => {
+      const process = alive.get(keyOf(threadId, generation));
+      if (process !== undefined) process.dead = true;
+    },
     killAll: () => {
-      for (const process of alive) process.dead = true;
+      for (const process of alive.values()) process.dead = true;
       alive.clear();
     },
   };

@@ -1,4 +1,4 @@
-import { Duration, Effect } from "effect";
+import { Deferred, Duration, Effect } from "effect";
 import type { Clock } from "effect";
 
 interface Sleeper {
@@ -63,5 +63,21 @@ export const makeVirtualClock = (start: number): VirtualClock => {
       now = target;
       yield* settle;
     }),
+  };
+};
+
+/** A clock of one host: it dies with it. Whoever sleeps on it then, or later, wakes at once and finds nothing left. */
+export interface MortalClock {
+  readonly clock: Clock.Clock;
+  readonly die: () => void;
+}
+
+export const mortal = (clock: Clock.Clock): MortalClock => {
+  const death = Deferred.makeUnsafe<void>();
+  return {
+    clock: { ...clock, sleep: (duration) => Effect.raceFirst(clock.sleep(duration), Deferred.await(death)) },
+    die: () => {
+      Deferred.doneUnsafe(death, Effect.void);
+    },
   };
 };

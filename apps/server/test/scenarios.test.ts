@@ -1,0 +1,56 @@
+import { Effect } from "effect";
+import { describe, expect, it } from "vitest";
+import { runScenario } from "../src/scenario/run.ts";
+import type { ScenarioOutput } from "../src/scenario/run.ts";
+import { openWithoutSession } from "./support/open-work.ts";
+import { afterEachLine, afterLine, at, scenarioFiles, scriptLines, shapedLike } from "./support/scenario-file.ts";
+import type { ScenarioFile } from "./support/scenario-file.ts";
+
+const run = (text: string): Promise<ScenarioOutput> => Effect.runPromise(runScenario(text));
+
+const check = (output: ScenarioOutput, { expectations }: ScenarioFile): void => {
+  for (const { path, expected } of expectations) {
+    const actual = at(output, path);
+    expect({ [path]: shapedLike(actual, expected) }).toEqual({ [path]: expected });
+  }
+};
+
+const named = scenarioFiles.map((file, index) => [file.name, file, index] as const);
+
+describe("scenario files", () => {
+  it("are many, and each expects something", () => {
+    expect(scenarioFiles.length).toBeGreaterThanOrEqual(60);
+    expect(scenarioFiles.filter(({ expectations }) => expectations.length === 0)).toEqual([]);
+  });
+
+  it.each(named)("%s", async (_, file) => {
+    const output = await run(file.text);
+    check(output, file);
+    expect(openWithoutSession(output.final)).toEqual([]);
+  });
+});
+
+describe("scenario files, rebuilt at the end (I14)", () => {
+  it.each(named)("%s", async (_, file) => {
+    const [plain, rebuilt] = await Promise.all([run(file.text), run(`${file.text}\n{"rebuild":true}`)]);
+    expect(rebuilt.final).toEqual(plain.final);
+  });
+});
+
+describe("scenario files, memory lost after every line while the runtime survives", () => {
+  it.each(named)("%s", async (_, file) => {
+    const [plain, replayed] = await Promise.all([run(file.text), run(afterEachLine(file.text, '{"crash":"replay"}'))]);
+    expect(replayed.final).toEqual(plain.final);
+    expect(replayed.snapshots).toEqual(plain.snapshots);
+    expect(replayed.calls).toEqual(plain.calls);
+  });
+});
+
+describe("scenario files, killed after one of the lines (I1 to I8)", () => {
+  it.each(named)("%s", async (_, file, index) => {
+    const after = index % scriptLines(file.text);
+    const { final, events } = await run(afterLine(file.text, after, '{"crash":true}\n{"snapshot":"crashed"}'));
+    expect(openWithoutSession(final)).toEqual([]);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, position) => position + 1));
+  });
+});
