@@ -218,6 +218,24 @@ describe("a session", () => {
     }),
   );
 
+  it.effect("gives images by their path, and says that it takes nothing else", () =>
+    Effect.gen(function* () {
+      const attachmentPath = (id: string) => (id === "there" ? "/p/a.png" : undefined);
+      const { session, records, turnEnded, close } = yield* open({}, { attachmentPath });
+      const attach = (id: string, mimeType: string) =>
+        session.prompt({ ...prompt("text"), attachments: [{ id, mimeType }] });
+      expect(yield* Effect.flip(attach("gone", "image/png"))).toMatchObject({ reason: "unsupported" });
+      expect(yield* Effect.flip(attach("there", "text/plain"))).toMatchObject({ reason: "unsupported" });
+      yield* attach("there", "image/png");
+      const sent = records.find(({ native }) => native.kind === "turn/start");
+      expect(sent?.native.frame).toMatchObject({
+        params: { input: [{ type: "text" }, { type: "localImage", path: "/p/a.png" }] },
+      });
+      yield* turnEnded;
+      yield* close;
+    }),
+  );
+
   it.effect("does not wait for ever for an interrupt that hangs", () =>
     Effect.gen(function* () {
       const { session, events, until, close } = yield* open({ hangs: true });
