@@ -148,7 +148,9 @@ describe("after this generation's end", () => {
     const world = afterOneTurn();
     const session = world.state!.session!;
     for (const state of ["released", "failed"] as const)
-      expect(ask(world, notice, { state: { ...world.state!, session: { ...session, state } } })).toBe("refuse: session_over");
+      expect(ask(world, notice, { state: { ...world.state!, session: { ...session, state } } })).toBe(
+        "refuse: session_over",
+      );
   });
 });
 
@@ -164,7 +166,9 @@ describe("session.started again, session.state", () => {
   it("while opening, the opening says the facts", () => {
     const world = afterOneTurn();
     const session = { ...world.state!.session!, state: "opening" } as const;
-    expect(ask(world, started({ model: "x" }), { state: { ...world.state!, session } })).toBe("fold: its opening says it");
+    expect(ask(world, started({ model: "x" }), { state: { ...world.state!, session } })).toBe(
+      "fold: its opening says it",
+    );
   });
 
   it("states are derived, not said; an error is told", () => {
@@ -182,7 +186,8 @@ describe("turn.started", () => {
     expect(ask(afterOneTurn(), turnStarted("t1"))).toBe("refuse: turn_over");
     expect(ask(idle(), turnStarted("t1"))).toBe("refuse: turn_over");
   });
-  it("while another is active is refused", () => expect(ask(afterOneTurn(), turnStarted("t3"))).toBe("refuse: turn_active"));
+  it("while another is active is refused", () =>
+    expect(ask(afterOneTurn(), turnStarted("t3"))).toBe("refuse: turn_active"));
   it("without a name is refused", () => expect(ask(idle(), of("turn.started", {}))).toBe("refuse: invalid"));
 
   const withInput = (mode: "prompt" | "steer"): ThreadState => ({
@@ -343,7 +348,9 @@ describe("the rest", () => {
       expect(ask(afterOneTurn(), event)).toBe("fold: kept in the journal");
   });
   it("plans and diffs are of their turn; a last diff may follow it", () => {
-    expect(ask(afterOneTurn(), { ...of("turn.plan", { steps: [] }), turnId: "t1" } as RuntimeEvent)).toBe("refuse: turn_over");
+    expect(ask(afterOneTurn(), { ...of("turn.plan", { steps: [] }), turnId: "t1" } as RuntimeEvent)).toBe(
+      "refuse: turn_over",
+    );
     expect(ask(afterOneTurn(), { type: "turn.diff", turnId: "t1", payload: { unifiedDiff: "" } })).toBe("apply");
     expect(ask(afterOneTurn(), of("turn.diff", { unifiedDiff: "" }))).toBe("refuse: turn_unknown");
   });

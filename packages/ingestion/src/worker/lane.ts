@@ -66,7 +66,7 @@ export interface Lane extends Holder {
   readonly poisoned: Set<string>;
   /** Interpreted since the last checkpoint. */
   sinceCheckpoint: number;
-  /** Sequence that what is in the log of this thread stands on. */
+  /** The newest event that ingestion put into this thread's log: what live text stands on. */
   after: number;
   /** Added to the revisions of rows: a rebuilt memory counts them anew. */
   revisions: number;

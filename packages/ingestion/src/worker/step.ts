@@ -82,7 +82,10 @@ export const runLaneInStep = (lane: Lane, tx: StepTx, work: StepWork): void => {
   const actor: Actor = { kind: "runtime", id: tx.state()?.instance ?? "unknown" };
   const decide: Surroundings["decide"] = (command, record): RefusalReason | undefined => {
     const decision = tx.decide(command, { actor, record });
-    return decision.ok ? undefined : decision.reason;
+    if (!decision.ok) return decision.reason;
+    // Set while the transaction is open: nobody reads it before the commit, which follows at once.
+    if (decision.events.length > 0) lane.after = tx.head();
+    return undefined;
   };
   const { reasoning, now, blobs } = work;
   const around: Surroundings = {

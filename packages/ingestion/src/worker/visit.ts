@@ -73,7 +73,6 @@ const step = Effect.fnUntraced(function* (
   });
   yield* Effect.mapError(committed, (error): Problem => ({ error, at }));
   lane.sinceCheckpoint = 0;
-  lane.after = writer.head();
 });
 
 /** Whether a flush may have anything to do. */
@@ -135,6 +134,8 @@ const catchUp = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis;
   if (lane.isLoaded) lane.revisions += highestRevision(lane) + 1;
   lane.isLoaded = false;
+  // A step that was undone may have named a sequence that never was.
+  lane.after = Math.min(lane.after, writer.head());
   yield* attempt(
     () => {
       const checkpoint = writer.checkpoint(threadId);
