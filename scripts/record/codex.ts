@@ -182,6 +182,10 @@ export const record = async ({ args }: RecordContext): Promise<void> => {
   const outAt = args.indexOf("--out");
   const folder = outAt === -1 ? undefined : args[outAt + 1];
   const asked = args.filter((_, index) => outAt === -1 || (index !== outAt && index !== outAt + 1));
+  if (asked.includes("help")) {
+    process.stdout.write(usage);
+    return;
+  }
   const names = asked.includes("all") ? Object.keys(scenarios) : asked;
   const unknown = names.find((name) => !Object.hasOwn(scenarios, name));
   if (names.length === 0 || unknown !== undefined) {

@@ -36,14 +36,11 @@ const forked = (state: CodexState, result: NativeObject): Said | undefined => {
 };
 
 /** Codex took an input. While a turn runs, `turn/start` gives that turn's id and acts as a steer (observed). */
-const taken = (state: CodexState, { inputId }: OwnCall, turnId: string | undefined): Said | undefined => {
+const taken = (state: CodexState, { method, inputId }: OwnCall, turnId: string | undefined): Said | undefined => {
   if (turnId === undefined) return undefined;
-  const running = state.turns.has(turnId);
-  const known = state.announced.get(turnId) ?? [];
-  const announced = running
-    ? state.announced
-    : put(state.announced, turnId, inputId === undefined ? known : [...known, inputId]);
-  const next = { ...state, announced };
+  const isComing = method === "turn/start" && !state.turns.has(turnId);
+  const inputIds = inputId === undefined ? [] : [inputId];
+  const next = isComing ? { ...state, announced: put(state.announced, turnId, inputIds) } : state;
   if (inputId === undefined) return nothing(next);
   const took = say(
     "input.state",

@@ -109,7 +109,7 @@ const runsOn = (state: CodexState, turnId: string, at: string | undefined): Said
 
 const forget = (state: CodexState, turnId: string): CodexState => {
   const items = new Map([...state.items].filter(([, item]) => item.turnId !== turnId));
-  return { ...state, items, turns: drop(state.turns, turnId) };
+  return { ...state, items, turns: drop(state.turns, turnId), announced: drop(state.announced, turnId) };
 };
 
 export const onTurnCompleted = (state: CodexState, params: NativeObject, at?: string): Said | undefined => {
