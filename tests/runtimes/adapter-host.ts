@@ -17,6 +17,9 @@ import { decodeRuntimeEvent, isUndecodable } from "@tributary/contracts";
 import { findSurvivors } from "@tributary/providers";
 import { Deferred, Effect, Exit, Scope } from "effect";
 
+/** `TRIBUTARY_FAST=1` leaves out what takes long; what stays needs less than a minute. */
+export const isFast = process.env["TRIBUTARY_FAST"] === "1";
+
 /** Everything that an adapter emitted in one session, and a way to wait for what it will. */
 export class Recorded {
   readonly records: Array<RuntimeRecord> = [];
@@ -204,3 +207,32 @@ export const makeFolders = (folder: string, files: Readonly<Record<string, strin
   for (const [name, content] of Object.entries(files)) writeFileSync(join(home, name), content);
   return { home, cwd };
 };
+
+export const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect);
+
+/** A session for one test; afterwards nothing of it runs, and its last record is its exit. */
+export const useSession = <A>(
+  setup: Setup,
+  use: (host: Host) => Effect.Effect<A, unknown>,
+  more: Partial<OpenOptions> = {},
+): Effect.Effect<A, unknown> =>
+  Effect.gen(function* () {
+    const host = yield* openSession(setup, more);
+    const result = yield* Effect.onError(use(host), () => host.session.signal("kill"));
+    yield* closeSession(host);
+    return result;
+  });
+
+/** Live processes of a session by the name of their program. */
+export const processesNamed = (host: Host, name: string) =>
+  Effect.map(Effect.orDie(findSurvivors({ marker: host.marker })), (rows) =>
+    rows.filter((row) => row.command === name),
+  );
+
+/** For what no event tells: processes of the system. */
+export const waitUntil = (condition: Effect.Effect<boolean>): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    while (!(yield* condition)) yield* Effect.sleep("50 millis");
+  }).pipe(
+    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(new Error("it did not come true")) }),
+  );

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { mockTexts as texts, planStages } from "@tributary/testkit";
 import { Effect } from "effect";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Host, newInput } from "./adapter-host.ts";
+import { type Host, isFast, newInput, processesNamed, waitUntil } from "./adapter-host.ts";
 import { answer, begin, type Claude, ends, messages, startClaude, turn, withClaude } from "./claude-setup.ts";
-import { isFast, processesNamed, waitUntil } from "./codex-setup.ts";
 
 let claude: Claude;
 let count = 0;

@@ -8,8 +8,7 @@ import type { Answer, InstanceConfig, OpenOptions, RuntimeEventOf } from "@tribu
 import { loadAdapter } from "@tributary/providers";
 import { claudeEnvironment, claudeModel, type RunningMockModel, startMockModel } from "@tributary/testkit";
 import { Effect } from "effect";
-import { type Host, makeFolders, newInput, runTurn, type Setup } from "./adapter-host.ts";
-import { run, useSession } from "./codex-setup.ts";
+import { type Host, makeFolders, newInput, run, runTurn, type Setup, useSession } from "./adapter-host.ts";
 
 /** The real Claude Code, a mock model and the adapter between them, with nothing of Tributary around it. */
 export interface Claude {

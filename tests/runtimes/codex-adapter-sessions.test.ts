@@ -3,8 +3,20 @@ import { Effect, Exit, Scope } from "effect";
 import type { McpServer, OpenOptions } from "@tributary/contracts";
 import { codexModel, mockTexts as texts } from "@tributary/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { closeSession, type Host, newInput, noneLeft, openSession, runTurn } from "./adapter-host.ts";
-import { type Codex, isFast, processesNamed, run, startCodex, useSession, waitUntil } from "./codex-setup.ts";
+import {
+  closeSession,
+  type Host,
+  isFast,
+  newInput,
+  noneLeft,
+  openSession,
+  processesNamed,
+  run,
+  runTurn,
+  useSession,
+  waitUntil,
+} from "./adapter-host.ts";
+import { type Codex, startCodex } from "./codex-setup.ts";
 
 let codex: Codex;
 

@@ -4,8 +4,8 @@ import type { OpenOptions, RuntimeEventOf } from "@tributary/contracts";
 import { codexModel, mockTexts as texts, planStages } from "@tributary/testkit";
 import { Effect } from "effect";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Host, newInput, runTurn } from "./adapter-host.ts";
-import { type Codex, processesNamed, run, startCodex, useSession, waitUntil } from "./codex-setup.ts";
+import { type Host, newInput, processesNamed, run, runTurn, useSession, waitUntil } from "./adapter-host.ts";
+import { type Codex, startCodex } from "./codex-setup.ts";
 
 let codex: Codex;
 let count = 0;

@@ -4,14 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { InstanceConfig, OpenOptions } from "@tributary/contracts";
-import { findSurvivors, loadAdapter } from "@tributary/providers";
+import type { InstanceConfig } from "@tributary/contracts";
+import { loadAdapter } from "@tributary/providers";
 import { codexEnvironment, codexHome, startMockModel, type RunningMockModel } from "@tributary/testkit";
-import { Effect } from "effect";
-import { closeSession, type Host, makeFolders, openSession, type Setup } from "./adapter-host.ts";
-
-/** `TRIBUTARY_FAST=1` leaves out what takes long; what stays needs less than a minute. */
-export const isFast = process.env["TRIBUTARY_FAST"] === "1";
+import { makeFolders, type Setup } from "./adapter-host.ts";
 
 /** The real Codex, a mock model and the adapter between them, with nothing of Tributary around it. */
 export interface Codex {
@@ -55,32 +51,3 @@ export const startCodex = async (): Promise<Codex> => {
     },
   };
 };
-
-export const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect);
-
-/** A session for one test; afterwards nothing of it runs, and its last record is its exit. */
-export const useSession = <A>(
-  setup: Setup,
-  use: (host: Host) => Effect.Effect<A, unknown>,
-  more: Partial<OpenOptions> = {},
-): Effect.Effect<A, unknown> =>
-  Effect.gen(function* () {
-    const host = yield* openSession(setup, more);
-    const result = yield* Effect.onError(use(host), () => host.session.signal("kill"));
-    yield* closeSession(host);
-    return result;
-  });
-
-/** Live processes of a session by the name of their program. */
-export const processesNamed = (host: Host, name: string) =>
-  Effect.map(Effect.orDie(findSurvivors({ marker: host.marker })), (rows) =>
-    rows.filter((row) => row.command === name),
-  );
-
-/** For what no event tells: processes of the system. */
-export const waitUntil = (condition: Effect.Effect<boolean>): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    while (!(yield* condition)) yield* Effect.sleep("50 millis");
-  }).pipe(
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(new Error("it did not come true")) }),
-  );
