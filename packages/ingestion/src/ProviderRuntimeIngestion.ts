@@ -71,6 +71,8 @@ export class ProviderRuntimeIngestion extends Context.Service<
     readonly neededAfter: (threadId: string, generation: number) => number;
     /** Bytes of records that wait. */
     readonly waitingBytes: () => number;
+    /** Threads that are held in memory. */
+    readonly lanes: () => number;
     /** Takes no more, drains with everything that is held, within the deadline. The end of the scope does it too. */
     readonly shutdown: Effect.Effect<void>;
   }
@@ -173,6 +175,7 @@ const make = (
         return checkpoint === undefined ? 0 : neededAfter(checkpoint, generation);
       },
       waitingBytes: () => budget.bytes,
+      lanes: () => scheduler.lanes.size,
       shutdown,
     });
   });

@@ -45,7 +45,8 @@ export class World {
   readonly log: Array<DomainEvent> = [];
   readonly refusals: Array<Refusal> = [];
   readonly journal: Array<JournalRecord> = [];
-  readonly seen = new Set<string>();
+  private readonly seen = new Set<string>();
+  private readonly numbered = new Map<number, number>();
   holder: Holder = { memory: emptyMemory(0) };
   checkpoint: Checkpoint | undefined;
   now = 1_000_000;
@@ -165,7 +166,8 @@ export class World {
   }
 
   feedAs(generation: number, ...events: ReadonlyArray<RuntimeEvent>): void {
-    const seq = this.journal.filter((record) => record.generation === generation).length + 1;
+    const seq = (this.numbered.get(generation) ?? 0) + 1;
+    this.numbered.set(generation, seq);
     const fresh = events.filter(({ id }) => {
       const key = `${generation}:${id}`;
       if (id === undefined) return true;

@@ -54,12 +54,6 @@ export interface Scheduler {
   readonly settled: (lane: Lane, flush: Flush) => Effect.Effect<void>;
 }
 
-const rank = (waiters: Iterable<Waiter>, done: number): Flush => {
-  let flush: Flush = "none";
-  for (const waiter of waiters) if (waiter.target <= done) flush = strongest(flush, waiter.flush);
-  return flush;
-};
-
 interface Room {
   records: number;
   bytes: number;
@@ -140,32 +134,33 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
       return isSettledElsewhere({ memory: lane.memory, state: () => state });
     };
 
-    const finish = (lane: Lane, { entries, bytes }: Share): void => {
+    /** Whom this visit serves: who waits for no more than what is dealt with after it. Who comes later waits on. */
+    const servedBy = ({ waiters, done }: Lane, entries: number): ReadonlyArray<Waiter> =>
+      [...waiters].filter(({ target }) => target <= done + entries);
+
+    /** Who waits goes on inside these calls, perhaps at once: they come last. */
+    const finish = (lane: Lane, { entries, bytes }: Share, served: ReadonlyArray<Waiter>): void => {
       lane.isBusy = false;
       lane.isTouched ||= lane.isLoaded && isSettled(lane);
       lane.done += entries.length;
-      if (bytes > 0) budget.release(lane.threadId, bytes);
-      for (const waiter of lane.waiters)
-        if (waiter.target <= lane.done) {
-          lane.waiters.delete(waiter);
-          waiter.done();
-        }
+      const told = served.filter((waiter) => lane.waiters.delete(waiter));
       setTimer(lane);
-      signals.touch([liveKey(lane.threadId)]);
       if (hasWork(lane)) enqueue(lane);
       else forget(lane);
+      signals.touch([liveKey(lane.threadId)]);
+      if (bytes > 0) budget.release(lane.threadId, bytes);
+      for (const waiter of told) waiter.done();
     };
 
     /** What a visit must flush: for those who wait, for an interrupt, by age. */
-    const flushOf = (lane: Lane, done: number): Flush => {
+    const flushOf = (lane: Lane, served: ReadonlyArray<Waiter>): Flush => {
       const state = writer.state(lane.threadId);
       const isInterrupted = state?.interrupt !== undefined && state.interrupt !== lane.interrupt;
       lane.interrupt = state?.interrupt;
-      const asked = strongest(rank(lane.waiters, done), isInterrupted ? "open" : "none");
-      const own = lane.isDue || lane.isTouched ? "due" : "none";
+      const own: Flush = lane.isDue || lane.isTouched ? "due" : "none";
       lane.isDue = false;
       lane.isTouched = false;
-      return strongest(asked, own);
+      return served.reduce<Flush>((flush, waiter) => strongest(flush, waiter.flush), isInterrupted ? "open" : own);
     };
 
     const tryQuietly = (lane: Lane, entries: ReadonlyArray<JournalEntry>): Resume | "done" | "failed" => {
@@ -179,16 +174,17 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
 
     const startVisit = (share: Share): void => {
       const { lane, entries } = share;
-      const flush = flushOf(lane, lane.done + entries.length);
+      const served = servedBy(lane, entries.length);
+      const flush = flushOf(lane, served);
       const quiet = lane.isLoaded ? tryQuietly(lane, entries) : "failed";
-      if (quiet === "done" && !wantsStep(lane, flush)) return finish(lane, share);
-      if (quiet === "failed" && lane.isLoaded) lane.isLoaded = false;
+      if (quiet === "done" && !wantsStep(lane, flush)) return finish(lane, share, served);
+      if (quiet === "failed") lane.isLoaded = false;
       const from = typeof quiet === "string" ? undefined : quiet;
       const visited = visit(tools, lane, entries, from, flush);
       fork(
         Effect.ensuring(
           visited,
-          Effect.sync(() => finish(lane, share)),
+          Effect.sync(() => finish(lane, share, served)),
         ),
       );
     };
