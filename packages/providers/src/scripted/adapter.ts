@@ -93,6 +93,7 @@ const open = Effect.fnUntraced(function* (
       script,
       threadId: options.threadId,
       generation: options.generation,
+      cwd: options.cwd,
       turnsUsed: options.resume === undefined ? 0 : (progress.get(nativeSessionId) ?? 0),
       ...(options.model === undefined ? {} : { model: options.model }),
     }),

@@ -22,6 +22,7 @@ export interface OpenArguments {
   readonly script: Script;
   readonly threadId: string;
   readonly generation: number;
+  readonly cwd: string;
   /** How many of the script's ordered turns an earlier incarnation used up. */
   readonly turnsUsed: number;
   readonly model?: string;

@@ -128,17 +128,22 @@ class RuntimeProcess {
     this.#turns += 1;
     const generation = this.#opened?.generation ?? 1;
     const turn = new Turn(`t${generation}.${this.#turns}`, input.text, this.#surroundings(generation));
-    const run = this.#run(turn, input, this.#stepsFor(input.text));
+    const run = this.#run(turn, input, this.#stepsFor(input.text, turn.values));
     return Effect.map(Effect.forkIn(run, this.#scope), (fiber) => {
       this.#turn = { turn, fiber };
       return { result: { turnsUsed: this.#turnsUsed } };
     });
   }
 
-  #stepsFor(text: string): ReadonlyArray<Step> {
+  /** The steps for an input; the groups of the pattern that it fitted go into `values`. */
+  #stepsFor(text: string, values: Map<string, string>): ReadonlyArray<Step> {
     const turns = this.#script.turns ?? [];
-    const matching = turns.find((turn) => turn.match !== undefined && new RegExp(turn.match, "iu").test(text));
-    if (matching !== undefined) return matching.steps;
+    for (const { match, steps } of turns) {
+      const found = match === undefined ? null : new RegExp(match, "iu").exec(text);
+      if (found === null) continue;
+      for (const [index, group] of found.entries()) values.set(`match.${index}`, group ?? "");
+      return steps;
+    }
     const next = turns.filter((turn) => turn.match === undefined)[this.#turnsUsed];
     if (next === undefined) return this.#script.otherwise ?? noMoreTurns;
     this.#turnsUsed += 1;
@@ -203,6 +208,7 @@ class RuntimeProcess {
   #surroundings(generation: number): Surroundings {
     return {
       generation,
+      cwd: this.#opened?.cwd ?? ".",
       emit: (event) => this.#emit(event),
       noise: (line) => this.#host.send({ noise: line }),
       exit: (how) => Effect.andThen(this.#host.exit(how), Effect.never),

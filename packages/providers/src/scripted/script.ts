@@ -71,6 +71,8 @@ const plainSteps = [
     detail: opt(Schema.String),
     input: opt(Schema.Unknown),
     output: opt(Schema.String),
+    /** A shell command that is really run, in the thread's folder; its output and exit code are the tool's. */
+    run: opt(Schema.String),
     ...streaming,
     exitCode: opt(Schema.Int),
     status: opt(ItemStatus),
@@ -98,6 +100,8 @@ const plainSteps = [
   struct("wait", { ms: Count }),
   /** Nothing more, until somebody interrupts. */
   struct("silence", {}),
+  /** Connects to a Unix socket and waits until its other end closes: a test holds the turn where it wants. */
+  struct("gate", { socket: Schema.String }),
   /** Waits until an input was steered into the turn; its text is `{{steer}}` afterwards. */
   struct("awaitSteer", {}),
   struct("flood", {
@@ -247,7 +251,10 @@ export const Controls = Schema.Struct({
 export type Controls = typeof Controls.Type;
 
 const Turn = Schema.Struct({
-  /** A regular expression on the input's text, case-insensitive. Absent: the turn is used once, in order. */
+  /**
+   * A regular expression on the input's text, case-insensitive; its groups are `{{match.1}}` and so on in texts. Absent:
+   * the turn is used once, in order.
+   */
   match: opt(Schema.String),
   steps: Steps,
 });

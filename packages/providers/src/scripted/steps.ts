@@ -2,6 +2,7 @@
 import type { ItemType, RuntimeEvent } from "@tributary/contracts";
 import { Effect } from "effect";
 import { askApproval, askQuestions } from "./asks.ts";
+import { runCommand, waitAtGate } from "./outside.ts";
 import type { Step, StepOf } from "./script.ts";
 import { TurnEnd } from "./turn.ts";
 import type { Turn } from "./turn.ts";
@@ -56,6 +57,8 @@ const runStep = (turn: Turn, path: Path, step: Step): Run => {
       return Effect.sleep(step.ms);
     case "silence":
       return Effect.never;
+    case "gate":
+      return waitAtGate(turn.fill(step.socket));
     case "awaitSteer":
       return turn.awaitSteer;
     case "flood":
@@ -185,7 +188,7 @@ const retract = (turn: Turn, path: Path, step: StepOf<"retract">) => {
 
 const tool = Effect.fnUntraced(function* (turn: Turn, path: Path, step: StepOf<"tool">) {
   const itemId = step.item ?? turn.nextItem();
-  const { itemType = "command", title, detail, input, changes, locations, ask, exitCode } = step;
+  const { itemType = "command", title, detail, input, changes, locations, ask } = step;
   const facts = {
     itemType,
     ...(title === undefined ? {} : { title: turn.fill(title) }),
@@ -205,12 +208,16 @@ const tool = Effect.fnUntraced(function* (turn: Turn, path: Path, step: StepOf<"
       return;
     }
   }
-  const output = turn.fill(step.output ?? "");
   const isCommand = itemType === "command";
-  if (isCommand)
-    yield* streamed(output, step, (piece) =>
-      turn.say("content.delta", path, { stream: "command_output", text: piece }, { itemId }),
-    );
+  const sayOutput = (piece: string) =>
+    turn.say("content.delta", path, { stream: "command_output", text: piece }, { itemId });
+  let output = turn.fill(step.output ?? "");
+  let exitCode = step.exitCode;
+  if (step.run !== undefined) {
+    const ran = yield* runCommand(turn.fill(step.run), turn.around.cwd, isCommand ? sayOutput : () => Effect.void);
+    output = ran.output;
+    exitCode = ran.exitCode;
+  } else if (isCommand) yield* streamed(output, step, sayOutput);
   if (step.end === false) return;
   turn.items.delete(itemId);
   yield* turn.say(
@@ -220,7 +227,7 @@ const tool = Effect.fnUntraced(function* (turn: Turn, path: Path, step: StepOf<"
       itemType,
       status: step.status ?? (exitCode === undefined || exitCode === 0 ? "completed" : "failed"),
       ...(exitCode === undefined ? {} : { exitCode }),
-      ...(isCommand || step.output === undefined ? {} : { output }),
+      ...(isCommand || output === "" ? {} : { output }),
     },
     { itemId },
   );

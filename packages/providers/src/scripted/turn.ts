@@ -18,6 +18,8 @@ export interface OpenRequest {
 /** What steps need of the process they run in. */
 export interface Surroundings {
   readonly generation: number;
+  /** Where commands run. */
+  readonly cwd: string;
   readonly emit: (event: RuntimeEvent) => Effect.Effect<void>;
   readonly noise: (line: string) => Effect.Effect<void>;
   /** The process goes; never returns. */
