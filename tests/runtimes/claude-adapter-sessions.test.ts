@@ -133,14 +133,18 @@ describe("coming back", () => {
 });
 
 describe("failures", () => {
-  it.each([
+  const quick = [
     ["[[err:400ctx]]", "context_overflow", false],
-    ["[[err:401]]", "auth", false],
     ["[[err:402]]", "quota", false],
     ["[[err:429]]", "rate_limit", true],
+  ] as const;
+  const slow = [
+    ["[[err:401]]", "auth", false],
     ["[[err:500]]", "provider", true],
+    ["[[err:529]]", "provider", true],
     ["[[cut:40,always]]", "transport", true],
-  ])("%s: %s", (prompt, failure, retryable) =>
+  ] as const;
+  it.each([...quick, ...(isFast ? [] : slow)])("%s: %s", (prompt, failure, retryable) =>
     withClaude(claude, (host) =>
       Effect.gen(function* () {
         const failed = yield* turn(host, prompt);
@@ -161,6 +165,17 @@ describe("failures", () => {
         expect(host.seen.all("content.retracted", said.from)).toHaveLength(1);
       }),
     ));
+
+  it.skipIf(isFast)("says nothing where the model says nothing", () =>
+    withClaude(claude, (host) =>
+      Effect.gen(function* () {
+        const said = yield* turn(host, "[[empty]]");
+        expect(said.end.payload.outcome).toBe("completed");
+        expect(said.text).toBe("");
+        expect(messages(host, said.from)).toEqual([]);
+      }),
+    ),
+  );
 
   it("says that nobody is logged in", () =>
     withClaude(

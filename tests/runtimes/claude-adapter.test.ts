@@ -133,7 +133,7 @@ describe("approvals", () => {
       }),
     ));
 
-  it("refuses an answer that is none of the options, and one that comes too late", () =>
+  it.skipIf(isFast)("refuses an answer that is none of the options, and one that comes too late", () =>
     withClaude(claude, (host) =>
       Effect.gen(function* () {
         const { from } = yield* begin(host, "[[shell:touch late.txt]]");
@@ -145,7 +145,8 @@ describe("approvals", () => {
         const late = Effect.flip(answer(host, requestId, { optionId: "allow" }));
         expect(yield* late).toMatchObject({ reason: "refused", failure: { code: "request_over" } });
       }),
-    ));
+    ),
+  );
 });
 
 describe("plans and questions", () => {
@@ -339,29 +340,32 @@ describe("interrupting and steering", () => {
       }),
     ));
 
-  it("gives a message that came too late to be folded the next turn, and takes one back that was not read", () =>
-    withClaude(claude, (host) =>
-      Effect.gen(function* () {
-        const { from } = yield* begin(host, "[[gate:late]]");
-        const { turnId = "" } = yield* host.seen.next("turn.started", undefined, from);
-        yield* Effect.promise(() => claude.mock.gateHeld("late"));
-        const [kept, taken] = [newInput("[[text:next]]"), newInput("[[text:never]]")];
-        yield* host.session.steer?.({ ...kept, turnId }) ?? Effect.void;
-        yield* host.session.steer?.({ ...taken, turnId }) ?? Effect.void;
-        yield* host.session.withdraw?.({ inputId: taken.inputId }) ?? Effect.void;
-        claude.mock.releaseGate("late");
-        const end = yield* host.seen.next("turn.completed", (event) => event.turnId !== turnId, from);
-        expect(end.payload.outcome).toBe("completed");
-        expect(messages(host, from)).toEqual([texts.plainText, "next"]);
-        expect(
-          states(host, from)
-            .filter(({ inputId }) => inputId === taken.inputId)
-            .at(-1)?.state,
-        ).toBe("withdrawn");
-        const gone = host.session.withdraw?.({ inputId: kept.inputId }) ?? Effect.void;
-        expect(yield* Effect.flip(gone)).toMatchObject({ reason: "refused", failure: { code: "not_queued" } });
-      }),
-    ));
+  it.skipIf(isFast)(
+    "gives a message that came too late to be folded the next turn, and takes one back that was not read",
+    () =>
+      withClaude(claude, (host) =>
+        Effect.gen(function* () {
+          const { from } = yield* begin(host, "[[gate:late]]");
+          const { turnId = "" } = yield* host.seen.next("turn.started", undefined, from);
+          yield* Effect.promise(() => claude.mock.gateHeld("late"));
+          const [kept, taken] = [newInput("[[text:next]]"), newInput("[[text:never]]")];
+          yield* host.session.steer?.({ ...kept, turnId }) ?? Effect.void;
+          yield* host.session.steer?.({ ...taken, turnId }) ?? Effect.void;
+          yield* host.session.withdraw?.({ inputId: taken.inputId }) ?? Effect.void;
+          claude.mock.releaseGate("late");
+          const end = yield* host.seen.next("turn.completed", (event) => event.turnId !== turnId, from);
+          expect(end.payload.outcome).toBe("completed");
+          expect(messages(host, from)).toEqual([texts.plainText, "next"]);
+          expect(
+            states(host, from)
+              .filter(({ inputId }) => inputId === taken.inputId)
+              .at(-1)?.state,
+          ).toBe("withdrawn");
+          const gone = host.session.withdraw?.({ inputId: kept.inputId }) ?? Effect.void;
+          expect(yield* Effect.flip(gone)).toMatchObject({ reason: "refused", failure: { code: "not_queued" } });
+        }),
+      ),
+  );
 });
 
 describe("settings", () => {
@@ -387,7 +391,7 @@ describe("settings", () => {
       }),
     ));
 
-  it("lets the instance skip the checks where the machine is a sandbox", () =>
+  it.skipIf(isFast)("lets the instance skip the checks where the machine is a sandbox", () =>
     withClaude(
       claude,
       (host) =>
@@ -398,9 +402,10 @@ describe("settings", () => {
           expect(claude.written(name)).toBe("hi\n");
         }),
       { approvalMode: "full_access", instance: claude.instance("sandbox", { IS_SANDBOX: "1" }) },
-    ));
+    ),
+  );
 
-  it("refuses to steer, answer and withdraw what is not there", () =>
+  it.skipIf(isFast)("refuses to steer, answer and withdraw what is not there", () =>
     withClaude(claude, (host) =>
       Effect.gen(function* () {
         expect(yield* Effect.flip(answer(host, "no", { optionId: "allow" }))).toMatchObject({ reason: "refused" });
@@ -410,5 +415,6 @@ describe("settings", () => {
         yield* host.session.interrupt({});
         expect((yield* turn(host, "[[text]]")).text).toBe(texts.plainText);
       }),
-    ));
+    ),
+  );
 });
