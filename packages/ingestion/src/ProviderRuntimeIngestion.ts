@@ -26,7 +26,10 @@ export interface IngestionOptions {
   /** Bytes that wait before `submit` suspends, of one thread and of all: default 8 MiB and 64 MiB. */
   readonly threadBytes?: number;
   readonly totalBytes?: number;
-  /** How long the end of the scope waits for what is not drained, in milliseconds: default 5 s. */
+  /**
+   * How long the end of the scope waits for what is not drained, in milliseconds: default 5 s. 0 drains nothing, as a
+   * crash would: the next service reads what was held from the journal.
+   */
   readonly shutdownMs?: number;
 }
 
@@ -147,7 +150,8 @@ const make = (
     const shutdown = Effect.suspend(() => {
       isClosed = true;
       budget.dismissAll();
-      return Effect.ignore(Effect.timeoutOption(settle("open"), options.shutdownMs ?? shutdownMs));
+      const within = options.shutdownMs ?? shutdownMs;
+      return within === 0 ? Effect.void : Effect.asVoid(Effect.timeoutOption(settle("open"), within));
     });
     yield* Effect.addFinalizer(() => shutdown);
 
