@@ -112,9 +112,14 @@ const askQuestion = Effect.fnUntraced(function* (question: Question) {
 export const byPerson: Answerer = Effect.fnUntraced(function* (asked) {
   if (asked.kind === "approval") return yield* askApproval(asked);
   if (asked.questions === undefined) return yield* cannot(asked);
-  if (asked.title !== undefined) yield* printError(`\n${plainText(asked.title)}\n`);
-  return { answers: Object.fromEntries(yield* Effect.forEach(asked.questions, askQuestion)) };
+  const { title, questions } = asked;
+  if (title !== undefined && !questions.some(({ text }) => text === title))
+    yield* printError(`\n${plainText(title)}\n`);
+  return { answers: Object.fromEntries(yield* Effect.forEach(questions, askQuestion)) };
 });
+
+/** Leaves the answer to others, on other devices. */
+export const nobody: Answerer = () => Effect.never;
 
 /** Whoever `--approve` names. Asking needs a terminal. */
 export const answererOf = (approve: Approve | undefined, interactive: boolean): Effect.Effect<Answerer, CliFailure> => {

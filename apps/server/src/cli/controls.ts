@@ -1,28 +1,35 @@
 /** Commands that act on a running thread: attach, answer, interrupt. */
 import type { Answer, RequestRow } from "@tributary/contracts";
 import { Effect } from "effect";
-import { answererOf } from "./answers.ts";
+import { answererOf, nobody } from "./answers.ts";
 import type { Approve } from "./answers.ts";
 import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import { failure, usage } from "./failure.ts";
-import { oneLine, print, printJson } from "./output.ts";
+import { oneLine, print, printError, printJson } from "./output.ts";
 import type { Target } from "./root.ts";
 import { watchThread } from "./watch.ts";
 
-/** Shows a thread from its beginning and follows it; what is asked meanwhile can be answered in place. */
+/**
+ * Shows a thread from its beginning and follows it; what is asked meanwhile can be answered in place. Without a server
+ * nothing goes on, so what is stored is all there is to show.
+ */
 export const attach = Effect.fn("cli.attach")(function* (
   target: Target,
   threadId: string,
   approve: Approve | undefined,
 ) {
-  const { client, access } = yield* connect(target, "nothing");
+  const { client, access, via } = yield* connect(target, "store");
   yield* client.threads
     .get({ params: { threadId }, query: { maxBytes: 1024 } })
     .pipe(Effect.mapError(clientFailure(access)));
-  const answerer = yield* answererOf(approve, process.stdin.isTTY === true && process.stderr.isTTY === true);
-  yield* watchThread({ access, client, threadId, answerer, json: target.json });
+  const { json } = target;
+  const interactive = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  // Who only looks on need not be able to answer.
+  const answerer = interactive || approve !== undefined ? yield* answererOf(approve, interactive) : nobody;
+  yield* watchThread({ access, client, threadId, answerer, json, backlogOnly: via === "process" });
+  if (via === "process" && !json) yield* printError("(No server runs, so nothing goes on here.)\n");
 }, Effect.scoped);
 
 export const interrupt = Effect.fn("cli.interrupt")(function* (target: Target, threadId: string) {

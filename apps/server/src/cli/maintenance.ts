@@ -1,8 +1,7 @@
 /** Commands that care for the data folder: rebuild, backup, prune, doctor. */
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Effect, Exit } from "effect";
-import { readFileSync } from "node:fs";
 import { configFile } from "../config/Configuration.ts";
 import { locateDataFolder } from "../config/data-folder.ts";
 import { parseConfig } from "../config/schema.ts";
@@ -10,7 +9,8 @@ import { tokenFile } from "../config/token.ts";
 import { findServer } from "../server-file.ts";
 import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
-import { asFailure, CliFailure, failure, usage } from "./failure.ts";
+import { asFailure, failure, usage } from "./failure.ts";
+import type { CliFailure } from "./failure.ts";
 import { oneLine, print, printJson } from "./output.ts";
 import type { Target } from "./root.ts";
 

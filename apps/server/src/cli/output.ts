@@ -2,12 +2,12 @@
 import { Effect } from "effect";
 
 /** Takes away what a terminal would obey: escape sequences and control characters, except line feed and tab. */
-export const plainText = (text: string): string =>
+export const plainText = (text: string): string => text.replaceAll(steering, "");
+
+/** Control sequences, strings for the terminal (titles, links), and single control characters. */
+const steering =
   // oxlint-disable-next-line no-control-regex
-  text.replaceAll(
-    /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
-    "",
-  );
+  /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /** The first line, at most `length` characters. */
 export const oneLine = (text: string, length = 100): string => {

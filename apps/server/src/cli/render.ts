@@ -28,7 +28,9 @@ type Handlers = { readonly [T in DomainEventType]?: (payload: DomainEventOf<T>["
 
 const note = (text: string): ReadonlyArray<Piece> => [{ to: "note", text }];
 
-export const makeRenderer = (): Renderer => {
+/** `inputs`: shows what people said as well, for who comes later. */
+export const makeRenderer = ({ inputs }: { readonly inputs: boolean }): Renderer => {
+  const said = new Map<string, string>();
   const shown = new Map<string, Shown>();
   /** The message that was written last: another one begins on a new line. */
   let current: string | undefined;
@@ -57,6 +59,18 @@ export const makeRenderer = (): Renderer => {
   const outcomes = { completed: "✓", failed: "✗ failed:", declined: "✗ declined:", interrupted: "✗ interrupted:" };
 
   const handlers: Handlers = {
+    "input.queued": ({ inputId, text }) => {
+      if (inputs) said.set(inputId, text);
+      return [];
+    },
+    "input.edited": ({ inputId, text }) => {
+      if (inputs) said.set(inputId, text);
+      return [];
+    },
+    "input.handed_over": ({ inputId }) => {
+      const text = said.get(inputId);
+      return text === undefined ? [] : note(`\n> ${plainText(text).replaceAll("\n", "\n> ")}`);
+    },
     "message.appended": ({ messageId, offset, text, start }) =>
       start === undefined || start.agentPath.length === 0 || shown.has(messageId) ? place(messageId, offset, text) : [],
     "message.replaced": ({ messageId, text }) => {

@@ -83,6 +83,7 @@ const stopOnInterrupt = Effect.fnUntraced(function* ({ client }: Connection, thr
 
 const verdict = (ending: Ending, threadId: string): Effect.Effect<void, CliFailure> => {
   if (ending.kind === "input") return Effect.fail(failure(`The prompt did not reach the agent: ${ending.why}`));
+  if (ending.kind === "shown") return Effect.void;
   if (ending.kind === "session") return Effect.fail(failure(`The agent could not be started: ${ending.why}`));
   const { state, error } = ending.turn;
   if (state === "completed") return Effect.void;

@@ -1,6 +1,5 @@
 /** `tributary serve`: Tributary as a server of this machine. */
-import { Effect, Layer } from "effect";
-import { DateTime } from "effect";
+import { DateTime, Effect, Layer } from "effect";
 import { identityOf } from "@tributary/store";
 import { locateDataFolder } from "../config/data-folder.ts";
 import { tokenFile } from "../config/token.ts";
@@ -11,7 +10,7 @@ import { addressOf, serveHttp } from "../http/listen.ts";
 import { Tokens } from "../http/Tokens.ts";
 import { Instances } from "../Instances.ts";
 import { findServer, removeServerFile, writeServerFile } from "../server-file.ts";
-import { asFailure, failure } from "./failure.ts";
+import { asFailure, failure, usage } from "./failure.ts";
 import { print, printJson } from "./output.ts";
 import type { Target } from "./root.ts";
 
@@ -53,9 +52,16 @@ const registered = (dir: string) =>
     }),
   );
 
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
+
 /** Serves until it is interrupted. */
 export const serve = Effect.fn("cli.serve")(
   function* ({ target, host, port }: ServeOptions) {
+    if (!isLoopback(host))
+      return yield* usage(
+        `${host} can be reached by others, and what is sent would not be encrypted: listen on 127.0.0.1, put a tunnel in front, and add its name to settings.allowedHosts.`,
+      );
     const dir = yield* locateDataFolder(target.data);
     const running = findServer(dir);
     if (running !== undefined)

@@ -15,6 +15,7 @@ import { makeScreen } from "./screen.ts";
 
 /** How what was watched ended. */
 export type Ending =
+  | { readonly kind: "shown" }
   | { readonly kind: "turn"; readonly turn: DomainEventOf<"turn.ended">["payload"] }
   | { readonly kind: "input"; readonly why: string }
   | { readonly kind: "session"; readonly why: string };
@@ -27,6 +28,8 @@ export interface Watch {
   readonly after?: string;
   /** The input whose turn ends the watching; absent: it goes on until it is interrupted. */
   readonly inputId?: string;
+  /** Ends when everything so far was shown. */
+  readonly backlogOnly?: boolean;
   readonly answerer: Answerer;
   /** Public events as lines instead of text. */
   readonly json: boolean;
@@ -57,7 +60,7 @@ export const watchThread = Effect.fn("cli.watchThread")(function* (
   watch: Watch,
 ): Effect.fn.Return<Ending, CliFailure, Services | Scope.Scope> {
   const screen = makeScreen();
-  const renderer = makeRenderer();
+  const renderer = makeRenderer({ inputs: watch.inputId === undefined });
   const requests = yield* answerRequests(watch, screen);
   const endingOf = makeEnding(watch.inputId);
   let ending: Ending | undefined;
@@ -69,8 +72,10 @@ export const watchThread = Effect.fn("cli.watchThread")(function* (
       ending = endingOf(frame.data);
     } else if (frame.frame === "live") {
       if (!watch.json) yield* screen.write(renderer.live(frame.data));
-    } else if (frame.frame === "synced") yield* requests.synced;
-    else return yield* failure(`The server can't go on from where it was: ${frame.reason}.`);
+    } else if (frame.frame === "synced") {
+      if (watch.backlogOnly === true) ending = { kind: "shown" };
+      else yield* requests.synced;
+    } else return yield* failure(`The server can't go on from where it was: ${frame.reason}.`);
     return ending === undefined;
   });
 

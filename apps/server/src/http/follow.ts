@@ -8,8 +8,7 @@ import { ProviderRuntimeIngestion } from "@tributary/ingestion";
 import { Views } from "@tributary/projections";
 import { EventLog, Signals } from "@tributary/store";
 import type { Signal, StoreError } from "@tributary/store";
-import { Clock, Effect, Option, Stream } from "effect";
-import type { Scope } from "effect";
+import { Clock, Context, Effect, Option, Stream } from "effect";
 import { Closing } from "./Closing.ts";
 import { eventCursor, readEventCursor } from "./cursor.ts";
 import { EventPages } from "./EventPages.ts";
@@ -18,8 +17,13 @@ import { liveFrames } from "./live-text.ts";
 import type { Sent } from "./live-text.ts";
 import { storeProblem } from "./problems.ts";
 import { toPublic } from "./public-events.ts";
-import { reading, readProblem } from "./reads.ts";
+import { reading } from "./reads.ts";
 import { encodeFrames, frameText } from "./sse.ts";
+
+/** Milliseconds between two pings of a stream. */
+export const PingInterval = Context.Reference<number>("tributary/server/PingInterval", {
+  defaultValue: () => limits.pingIntervalMs,
+});
 
 type Frames = Stream.Stream<Uint8Array, StoreError>;
 
@@ -44,6 +48,7 @@ const waiter =
 
 /** Where one subscription stands. Mutable: it belongs to one connection. */
 interface Position {
+  readonly pingEvery: number;
   /** Everything up to here was sent. */
   cursor: number;
   pingAt: number;
@@ -68,7 +73,7 @@ const loop = (options: {
 
   const ping = Effect.map(Clock.currentTimeMillis, (now) => {
     if (now < position.pingAt) return [];
-    position.pingAt = now + limits.pingIntervalMs;
+    position.pingAt = now + position.pingEvery;
     return [pingFrame(now)];
   });
 
@@ -92,8 +97,11 @@ const loop = (options: {
   return Stream.paginate<"look" | "wait", Uint8Array, StoreError>("look", step);
 };
 
-const positionAt = (cursor: number): Effect.Effect<Position> =>
-  Effect.map(Clock.currentTimeMillis, (now) => ({ cursor, pingAt: now + limits.pingIntervalMs, synced: false }));
+const positionAt = Effect.fnUntraced(function* (cursor: number): Effect.fn.Return<Position> {
+  const pingEvery = yield* PingInterval;
+  const now = yield* Clock.currentTimeMillis;
+  return { cursor, pingEvery, pingAt: now + pingEvery, synced: false };
+});
 
 /** The events of a thread after a cursor (absent: from its beginning), then whatever comes. */
 export const followThread = Effect.fnUntraced(function* (

@@ -26,15 +26,17 @@ const server = (host: string, port: number) =>
 /** Listens on the port, or, where none was named, on the first free one from the default port on. */
 const listening = (host: string, port: number | undefined): Layer.Layer<HttpServer.HttpServer, ListenError> => {
   const attempt = (tried: number): Layer.Layer<HttpServer.HttpServer, ListenError> =>
-    Layer.catch(server(host, tried), ({ cause }) => {
-      const code = codeOf(cause);
-      if (code === "EADDRINUSE" && port === undefined && tried < defaultPort + portsTried) return attempt(tried + 1);
-      const why = code === "EADDRINUSE" ? "is taken" : `can't be listened on (${code ?? String(cause)})`;
-      return Layer.effect(
-        HttpServer.HttpServer,
-        new ListenError({ message: `Port ${tried} on ${host} ${why}; name another one with --port.` }),
-      );
-    });
+    server(host, tried).pipe(
+      Layer.catchTag("ServeError", ({ cause }) => {
+        const code = codeOf(cause);
+        if (code === "EADDRINUSE" && port === undefined && tried < defaultPort + portsTried) return attempt(tried + 1);
+        const why = code === "EADDRINUSE" ? "is taken" : `can't be listened on (${code ?? String(cause)})`;
+        return Layer.effect(
+          HttpServer.HttpServer,
+          new ListenError({ message: `Port ${tried} on ${host} ${why}; name another one with --port.` }),
+        );
+      }),
+    );
   return attempt(port ?? defaultPort);
 };
 

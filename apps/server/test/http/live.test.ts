@@ -150,6 +150,21 @@ describe("the live stream of a thread", () => {
     }),
   );
 
+  it.live("pings with data while nothing happens", () =>
+    Effect.gen(function* () {
+      const server = yield* startServer(yield* temporaryFolders, { pingInterval: 20 });
+      yield* Effect.promise(() => server.call("/projects", { body: { root: server.work } }));
+      yield* createThread(server, "T");
+      const stream = yield* open(server, "/threads/T/live");
+      yield* take(stream, is("synced"));
+      for (let count = 0; count < 3; count += 1) {
+        const frame = yield* Effect.promise(stream.next);
+        assert.strictEqual(frame?.event, "ping");
+        assert.match(frame?.data.serverTime, /^\d{4}-.*Z$/);
+      }
+    }),
+  );
+
   it.live("ends at once when the server stops", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make();

@@ -9,6 +9,7 @@ import { tokenFile } from "../../src/config/token.ts";
 import { Core } from "../../src/core.ts";
 import { Closing } from "../../src/http/Closing.ts";
 import { EventPages } from "../../src/http/EventPages.ts";
+import { PingInterval } from "../../src/http/follow.ts";
 import { addressOf, serveHttp } from "../../src/http/listen.ts";
 import { Tokens } from "../../src/http/Tokens.ts";
 
@@ -69,16 +70,23 @@ export const client = (url: string, token: string): TestServer["call"] => {
   };
 };
 
+export interface ServerOptions {
+  readonly adapters?: Readonly<Record<string, Adapter>>;
+  /** Milliseconds. */
+  readonly pingInterval?: number;
+}
+
 /** Starts a server over a data folder; it stops, in good order, with the scope. */
 export const startServer = Effect.fnUntraced(function* (
   folders: { readonly data: string; readonly work: string },
-  adapters: Readonly<Record<string, Adapter>> = {},
+  { adapters = {}, pingInterval }: ServerOptions = {},
 ): Effect.fn.Return<TestServer, never, Scope.Scope> {
   const { data, work } = folders;
   const services = yield* Layer.build(
     serveHttp({ host: "127.0.0.1", port: 0 }).pipe(
       Layer.provideMerge(Layer.mergeAll(EventPages.layer, Closing.layer, Tokens.layer(data))),
       Layer.provideMerge(Core.layer({ dir: data, start: true, adapters })),
+      Layer.provide(pingInterval === undefined ? Layer.empty : Layer.succeed(PingInterval, pingInterval)),
     ),
   ).pipe(Effect.orDie);
   const url = yield* Effect.provideContext(addressOf, services);
