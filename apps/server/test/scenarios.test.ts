@@ -8,6 +8,14 @@ import type { ScenarioFile } from "./support/scenario-file.ts";
 
 const run = (text: string): Promise<ScenarioOutput> => Effect.runPromise(runScenario(text));
 
+/** The run without disturbance, done once for all that compares with it. */
+const plainRuns = new Map<string, Promise<ScenarioOutput>>();
+const plain = ({ name, text }: ScenarioFile): Promise<ScenarioOutput> => {
+  const known = plainRuns.get(name) ?? run(text);
+  plainRuns.set(name, known);
+  return known;
+};
+
 const check = (output: ScenarioOutput, { expectations }: ScenarioFile): void => {
   for (const { path, expected } of expectations) {
     const actual = at(output, path);
@@ -24,7 +32,7 @@ describe("scenario files", () => {
   });
 
   it.each(named)("%s", async (_, file) => {
-    const output = await run(file.text);
+    const output = await plain(file);
     check(output, file);
     expect(openWithoutSession(output.final)).toEqual([]);
   });
@@ -32,13 +40,16 @@ describe("scenario files", () => {
 
 describe("scenario files, rebuilt at the end (I14)", () => {
   it.each(named)("%s", async (_, file) => {
-    const [plain, rebuilt] = await Promise.all([run(file.text), run(`${file.text}\n{"rebuild":true}`)]);
-    expect(rebuilt.final).toEqual(plain.final);
+    const rebuilt = await run(`${file.text}\n{"rebuild":true}`);
+    expect(rebuilt.final).toEqual((await plain(file)).final);
   });
 });
 
+/** Opening hangs there: a call of the memory that is lost, and no session yet that could survive. */
+const withoutSurvivor = new Set(["interrupt-unsent-prompt"]);
+
 describe("scenario files, memory lost after every line while the runtime survives", () => {
-  it.each(named)("%s", async (_, file) => {
+  it.each(named.filter(([name]) => !withoutSurvivor.has(name)))("%s", async (_, file) => {
     const [plain, replayed] = await Promise.all([run(file.text), run(afterEachLine(file.text, '{"crash":"replay"}'))]);
     expect(replayed.final).toEqual(plain.final);
     expect(replayed.snapshots).toEqual(plain.snapshots);
