@@ -1,7 +1,7 @@
 /** The service over the real store: push, drain, assert. Time is virtual; nothing sleeps. */
 import { assert, describe, it } from "@effect/vitest";
 import { mask } from "@tributary/domain";
-import { EventLog, Journal, Signals, Writer } from "@tributary/store";
+import { Journal, Signals, Writer } from "@tributary/store";
 import { Effect, Fiber, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { ProviderRuntimeIngestion, Secrets } from "../src/index.ts";
@@ -16,23 +16,13 @@ import {
   openSession,
   openThread,
   push,
+  pushAndDrain,
+  pushAndInterpret,
   pushTo,
   record,
   refusalsOf,
   typesOf,
 } from "./support.ts";
-
-const pushAndDrain = Effect.fnUntraced(function* (...events: ReadonlyArray<unknown>) {
-  const ingestion = yield* ProviderRuntimeIngestion;
-  yield* push(...events);
-  yield* ingestion.drain("T");
-});
-
-const pushAndInterpret = Effect.fnUntraced(function* (...events: ReadonlyArray<unknown>) {
-  const ingestion = yield* ProviderRuntimeIngestion;
-  yield* push(...events);
-  yield* ingestion.interpreted("T");
-});
 
 const run = <A, E>(
   name: string,
@@ -329,73 +319,6 @@ describe("the journal", () => {
       assert.deepStrictEqual(yield* messagesOf(), { "t1//m#0": `my key is ${mask}.` });
     }),
     layer().pipe(Layer.provide(Layer.succeed(Secrets, { of: () => ["sk-12345"] }))),
-  );
-});
-
-describe("live text", () => {
-  run(
-    "is what the log does not have yet, where the log ends, and touches its signal",
-    Effect.gen(function* () {
-      const ingestion = yield* ProviderRuntimeIngestion;
-      const signals = yield* Signals;
-      const log = yield* EventLog;
-      yield* openThread();
-      const signal = yield* signals.subscribe([ingestion.liveKey("T")]);
-      yield* pushAndDrain(turnStarted(), delta("Hello"));
-      yield* pushAndInterpret(delta(" wor"), delta("ld"), delta("child", { agentPath: ["a"], itemId: "n" }));
-      yield* signal.wait;
-      const head = yield* log.head;
-      const frame = { threadId: "T", revision: 0, after: head, turnId: "t1", stream: "assistant_text" };
-      assert.deepStrictEqual(ingestion.live("T"), [
-        { ...frame, rowId: "t1//m#0", agentPath: [], itemId: "m", offset: 5, text: " world" },
-        { ...frame, rowId: "t1/a/n#0", agentPath: ["a"], itemId: "n", offset: 0, text: "child" },
-      ] as never);
-    }).pipe(Effect.scoped),
-  );
-
-  run(
-    "stands on the thread's own newest event, whatever other threads do",
-    Effect.gen(function* () {
-      const ingestion = yield* ProviderRuntimeIngestion;
-      yield* openThread();
-      yield* pushAndDrain(turnStarted(), delta("Hello"));
-      const own = (yield* logOf()).at(-1)?.sequence;
-      yield* openThread("other");
-      yield* pushAndInterpret(delta("!"));
-      assert.strictEqual(ingestion.live("T")[0]?.after, own);
-    }),
-  );
-
-  run(
-    "raises its revision when what people saw is taken back",
-    Effect.gen(function* () {
-      const ingestion = yield* ProviderRuntimeIngestion;
-      yield* openThread();
-      yield* pushAndInterpret(turnStarted(), delta("cut"));
-      yield* pushAndInterpret({ type: "content.retracted", turnId: "t1", itemId: "m", payload: { reason: "retry" } });
-      const seen = () => ingestion.live("T").map(({ rowId, revision, text }) => [rowId, revision, text]);
-      assert.deepStrictEqual(seen(), [["t1//m#0", 1, ""]]);
-      yield* pushAndInterpret(delta("again"));
-      assert.deepStrictEqual(seen(), [["t1//m#0", 1, "again"]]);
-    }),
-  );
-
-  run(
-    "shows what runs past the head of a command's output",
-    Effect.gen(function* () {
-      const ingestion = yield* ProviderRuntimeIngestion;
-      yield* openThread();
-      const output = (text: string) => delta(text, { itemId: "ls", stream: "command_output" });
-      yield* pushAndInterpret(turnStarted(), itemStarted("ls", "command"), output("file1\n"));
-      assert.deepInclude(ingestion.live("T")[0], {
-        rowId: "t1//ls",
-        stream: "command_output",
-        offset: 0,
-        text: "file1\n",
-      });
-      yield* pushAndInterpret(output("x".repeat(32_762)), output("the newest line"));
-      assert.deepInclude(ingestion.live("T")[0], { offset: 32_768, text: "the newest line" });
-    }),
   );
 });
 

@@ -144,3 +144,17 @@ export const journalledEvents = Effect.fnUntraced(function* (threadId = "T", gen
     .read({ threadId, generation, after: 0, limit: 1_000_000 })
     .reduce((sum, { events }) => sum + events.length, 0);
 });
+
+/** Sends events and waits until they are committed, streamed text flushed. */
+export const pushAndDrain = Effect.fnUntraced(function* (...events: ReadonlyArray<unknown>) {
+  const ingestion = yield* ProviderRuntimeIngestion;
+  yield* push(...events);
+  yield* ingestion.drain("T");
+});
+
+/** Sends events and waits until they are interpreted. */
+export const pushAndInterpret = Effect.fnUntraced(function* (...events: ReadonlyArray<unknown>) {
+  const ingestion = yield* ProviderRuntimeIngestion;
+  yield* push(...events);
+  yield* ingestion.interpreted("T");
+});
