@@ -208,6 +208,19 @@ describe("the live stream of all threads", () => {
     }),
   );
 
+  it.live("tells a person's other devices how far was read", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      yield* createThread(server, "A");
+      const stream = yield* open(server, "/live");
+      const first = yield* take(stream, is("synced"));
+      assert.strictEqual(first.find(is("shell"))?.data.readTo, 0);
+      yield* Effect.promise(() => server.call("/threads/A/read", { body: { upTo: 2 } }));
+      const frames = yield* take(stream, is("shell"));
+      assert.deepInclude(frames.at(-1)?.data, { threadId: "A", readTo: 2 });
+    }),
+  );
+
   it.live("resumed after a cursor has every shell that changed meanwhile, and no event twice", () =>
     Effect.gen(function* () {
       const server = yield* freshServer;

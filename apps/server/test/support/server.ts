@@ -9,7 +9,7 @@ import { tokenFile } from "../../src/config/token.ts";
 import { Core } from "../../src/core.ts";
 import { Closing } from "../../src/http/Closing.ts";
 import { EventPages } from "../../src/http/EventPages.ts";
-import { PingInterval } from "../../src/http/follow.ts";
+import { PingInterval } from "../../src/http/live-loop.ts";
 import { addressOf, serveHttp } from "../../src/http/listen.ts";
 import { Tokens } from "../../src/http/Tokens.ts";
 
