@@ -1,5 +1,4 @@
 /** How long a quiet thread's event takes beside a thread that floods (I15). */
-import { Signals } from "@tributary/store";
 import { Effect, Fiber } from "effect";
 import { ProviderRuntimeIngestion } from "../src/index.ts";
 import { deltaRecord, openThread, runIn, type IngestionLoad } from "./load.ts";
@@ -22,28 +21,29 @@ export const quietBesideFlood = (load: IngestionLoad & { readonly events: number
     load,
     Effect.gen(function* () {
       const ingestion = yield* ProviderRuntimeIngestion;
-      const signals = yield* Signals;
       yield* openThread("flood");
       yield* openThread("quiet");
       let flood = 0;
-      const flooding = yield* Effect.forkChild(
-        Effect.forever(
-          Effect.suspend(() => {
-            flood += 1;
-            return ingestion.submit("flood", 1, deltaRecord(`item-${Math.floor(flood / 1_000)}`, "flood flood flood "));
-          }),
-        ),
-      );
+      // As a reader does it: what a chunk of the pipe holds, then the next chunk.
+      const chunk = Effect.suspend(() => {
+        const item = `item-${Math.floor(flood / 1_000)}`;
+        flood += 200;
+        return ingestion.submitAll(
+          "flood",
+          1,
+          Array.from({ length: 200 }, () => deltaRecord(item, "flood flood flood ")),
+        );
+      });
+      const flooding = yield* Effect.forkChild(Effect.forever(chunk));
       const latencies: Array<number> = [];
-      const signal = yield* signals.subscribe(["quiet"]);
       for (let n = 0; n < load.events; n += 1) {
         const start = performance.now();
         yield* ingestion.submit("quiet", 1, notice(n));
-        yield* signal.wait;
+        yield* ingestion.interpreted("quiet");
         latencies.push(performance.now() - start);
         yield* Effect.sleep(5);
       }
       yield* Fiber.interrupt(flooding);
       return { latencies, flood };
-    }).pipe(Effect.scoped),
+    }),
   );
