@@ -19,7 +19,7 @@ export const attempt = <A, E>(
   { activity }: Pick<Tools, "activity">,
   live: Live,
   options: {
-    readonly call: Effect.Effect<A, E>;
+    readonly call: () => Effect.Effect<A, E>;
     readonly deadline: number;
     readonly fault: (why: string) => E;
     readonly heard: (outcome: Outcome<A, E>) => Effect.Effect<void>;
@@ -27,7 +27,7 @@ export const attempt = <A, E>(
   },
 ): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const call = Effect.catchDefect(options.call, (defect) =>
+    const call = Effect.catchDefect(Effect.suspend(options.call), (defect) =>
       Effect.fail(options.fault(`The adapter failed: ${Cause.pretty(Cause.die(defect))}`)),
     );
     const whole = Effect.flatMap(activity.outside(Effect.result(call)), options.heard);

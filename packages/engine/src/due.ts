@@ -57,9 +57,13 @@ export const isIdle = (state: ThreadState): boolean =>
   promptInFlight(state) === undefined &&
   state.inputs.every((input) => input.state !== "handed_over");
 
+/** The agent waits for a person, not a person for the agent. */
+const isAsked = ({ requests }: ThreadState): boolean =>
+  requests.some(({ state, blocking }) => state === "pending" && blocking);
+
 /** In which phase the runtime is expected to speak; not while a person is asked. */
 const quietPhase = (state: ThreadState, live: LiveView): QuietPhase | undefined => {
-  if (live.phase === "intended" || live.phase === "ending" || state.requests.length > 0) return undefined;
+  if (live.phase === "intended" || live.phase === "ending" || isAsked(state)) return undefined;
   if (live.phase === "opening") return "opening";
   if (state.turn !== undefined) return "turn";
   return promptInFlight(state) === undefined ? undefined : "prompt";

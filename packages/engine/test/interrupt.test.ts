@@ -127,6 +127,36 @@ describe("interrupt", () => {
     }),
   );
 
+  it.effect("stopped between the attempt and the call: it is not sent, and with certainty so", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld();
+      world.beforeSending = Effect.asVoid(world.send({ type: "turn.interrupt", threadId: "T", inputId: "i1" }));
+      yield* world.create("T", { input: { inputId: "i1", text: "x" } });
+      assert.strictEqual(world.stub.count("prompt"), 0);
+      assert.deepStrictEqual((yield* world.payloads("input.withdrawn"))[0], { inputId: "i1", reason: "interrupted" });
+      assert.isUndefined(world.state().interrupt);
+      world.beforeSending = Effect.void;
+      yield* world.submit("i2");
+      assert.strictEqual(world.input("i2"), "handed_over");
+
+      yield* world.says("T", started("t1", "i2"));
+      world.beforeSending = Effect.asVoid(world.send({ type: "turn.interrupt", threadId: "T", turnId: "t1" }));
+      yield* world.submit("s1", { delivery: "steer" });
+      assert.strictEqual(world.stub.count("steer"), 0);
+      assert.strictEqual(world.input("s1"), "over");
+    }),
+  );
+
+  it.effect("released between the attempt and the call: it is not sent to a session that is over", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld();
+      world.beforeSending = Effect.asVoid(world.send({ type: "session.release", threadId: "T" }));
+      yield* world.create("T", { input: { inputId: "i1", text: "x" } });
+      assert.strictEqual(world.stub.count("prompt"), 0);
+      assert.strictEqual(world.input("i1"), "unconfirmed");
+    }),
+  );
+
   it.effect("nothing is handed over while one is in flight; the turn that ended first ends it", () =>
     Effect.gen(function* () {
       const world = yield* atWork;

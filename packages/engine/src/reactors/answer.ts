@@ -21,7 +21,7 @@ export const giveAnswer = (tools: Tools, live: Live, requestId: string): Effect.
     if (held === undefined && isMaskedAnswer(answer))
       return again(tools, live, requestId, failure("unknown", "secret_gone", "The secret is gone: answer again", true));
     return attempt(tools, live, {
-      call: session?.answer?.({ requestId, answer }) ?? Effect.fail(unsupported("take answers")),
+      call: () => session?.answer?.({ requestId, answer }) ?? Effect.fail(unsupported("take answers")),
       deadline: tools.timings.calls.answer,
       fault: callFault,
       heard: (outcome) => heard(tools, live, requestId, outcome),

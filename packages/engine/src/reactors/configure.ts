@@ -17,7 +17,7 @@ export const configure = (tools: Tools, live: Live, { change, settings }: Config
       live.settings = settings;
     };
     return attempt(tools, live, {
-      call: session?.configure?.(change) ?? Effect.fail(unsupported("change settings")),
+      call: () => session?.configure?.(change) ?? Effect.fail(unsupported("change settings")),
       deadline: tools.timings.calls.configure,
       fault: callFault,
       heard: (outcome) =>

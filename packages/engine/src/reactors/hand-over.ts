@@ -1,6 +1,6 @@
 /** Inputs on their way to the runtime: intent (queued) → attempt (handed over) → outcome (evidence, failure, unknown). */
-import type { PromptInput } from "@tributary/contracts";
-import type { ThreadState } from "@tributary/domain";
+import type { InternalCommand, PromptInput } from "@tributary/contracts";
+import type { InputContent, ThreadState } from "@tributary/domain";
 import { Effect, Result } from "effect";
 import { attempt, callFault } from "../attempt.ts";
 import type { Outcome } from "../attempt.ts";
@@ -27,50 +27,53 @@ export const handOver = Effect.fnUntraced(function* (tools: Tools, live: Live, a
   if (action.type === "steer") live.steered.set(inputId, action.turnId);
   // Read after the attempt: from then on its text can't change any more.
   const content = yield* Effect.orElseSucceed(tools.facts.input(threadId, inputId), () => undefined);
-  const state = tools.writer.state(threadId);
-  if (content === undefined || state === undefined) {
-    const error = failure(
-      "unknown",
-      "input_unreadable",
-      "The text of the input could not be read: send it again",
-      true,
-    );
-    yield* tools.step(threadId, () => [{ type: "input.fail", inputId, error }]);
+  const unsent = unsentBecause(tools.writer.state(threadId), live, action, content);
+  if (content === undefined || unsent !== undefined) {
+    yield* tools.step(threadId, () => unsent ?? []);
     return;
   }
-  const said = {
-    inputId,
-    text: content.text,
-    ...(content.attachments === undefined ? {} : { attachments: content.attachments }),
-  };
+  const { text, attachments } = content;
+  const said = { inputId, text, ...(attachments === undefined ? {} : { attachments }) };
   const deadline = tools.timings.calls[mode];
   const late = lose(tools, live, inputId, "no_answer");
   if (action.type === "steer") {
-    const steer = live.session?.steer;
-    yield* attempt(tools, live, {
-      call:
-        steer === undefined
-          ? Effect.fail(unsupported("steer a running turn"))
-          : steer({ ...said, turnId: action.turnId }),
-      deadline,
-      fault: callFault,
-      heard: (outcome) => heard(tools, live, inputId, outcome),
-      late,
-    });
-    return;
+    const call = () =>
+      live.session?.steer?.({ ...said, turnId: action.turnId }) ?? Effect.fail(unsupported("steer a running turn"));
+    const done = (outcome: Outcome<void>) => heard(tools, live, inputId, outcome);
+    return yield* attempt(tools, live, { call, deadline, fault: callFault, heard: done, late });
   }
-  const change = changeWith(live, state);
-  yield* attempt(tools, live, {
-    call: live.session?.prompt({ ...said, ...change }) ?? Effect.fail(unsupported("take input")),
-    deadline,
-    fault: callFault,
-    heard: (outcome) => {
-      if (Result.isSuccess(outcome) && change !== undefined) live.settings = settingsOf(state);
-      return heard(tools, live, inputId, outcome);
-    },
-    late,
-  });
+  const now = tools.writer.state(threadId);
+  const change = now === undefined ? undefined : changeWith(live, now);
+  const call = () => live.session?.prompt({ ...said, ...change }) ?? Effect.fail(unsupported("take input"));
+  const done = (outcome: Outcome<void>) => {
+    if (Result.isSuccess(outcome) && change !== undefined && now !== undefined) live.settings = settingsOf(now);
+    return heard(tools, live, inputId, outcome);
+  };
+  return yield* attempt(tools, live, { call, deadline, fault: callFault, heard: done, late });
 });
+
+/**
+ * What to say of an input that is not sent after all, though that was committed: it can't be read, somebody stopped it in
+ * the meantime, or its session is over, which has said what became of it. Undefined: send it.
+ */
+const unsentBecause = (
+  state: ThreadState | undefined,
+  live: Live,
+  action: HandOver,
+  content: InputContent | undefined,
+): ReadonlyArray<InternalCommand> | undefined => {
+  const { inputId } = action;
+  const input = state?.inputs.find((one) => one.inputId === inputId);
+  if (input?.state !== "handed_over" || input.generation !== live.generation || live.phase === "ending") return [];
+  const { interrupt } = state ?? {};
+  const isStopped =
+    interrupt !== undefined &&
+    (interrupt.inputId === inputId || (action.type === "steer" && interrupt.turnId === action.turnId));
+  if (isStopped) return [{ type: "input.evidence", inputId, state: "withdrawn", reason: "interrupted" }];
+  if (content !== undefined) return undefined;
+  const error = failure("unknown", "input_unreadable", "The text of the input could not be read: send it again", true);
+  return [{ type: "input.fail", inputId, error }];
+};
 
 /** The session as it is when nothing else is on its way: this hand-over itself is not in its own way. */
 const freeView = ({ generation, phase, isEscalating, answered, settings, canConfigure }: Live) => ({

@@ -28,7 +28,7 @@ export const openSession = Effect.fnUntraced(function* (tools: Tools, live: Live
   tools.wake(threadId);
   const deadline = tools.timings.calls.open;
   yield* attempt(tools, live, {
-    call: attemptOpen(tools, live, state, resume),
+    call: () => attemptOpen(tools, live, state, resume),
     deadline,
     fault: (why) => openError("runtime_unavailable", "adapter_fault", why, false),
     heard: (outcome) =>

@@ -85,6 +85,8 @@ export class World {
   roots: ReadonlyArray<{ readonly projectId: string; readonly root: string }> = [{ projectId: "P", root: "/p" }];
   refusedOptions: Readonly<Record<string, string>> = {};
   missingFolder: string | undefined;
+  /** Between the attempt's commit and the call. */
+  beforeSending: Effect.Effect<void> = Effect.void;
   /** How many threads each project has. */
   threads = 0;
   #commands = 0;
@@ -278,7 +280,11 @@ export class World {
         find: (instance) => Effect.succeed({ adapter: this.stub.adapter, instance: { id: instance, runtime: "stub" } }),
       }),
       Layer.succeed(Facts, {
-        input: (threadId, inputId) => Effect.map(this.events(threadId), (events) => contentOf(events, inputId)),
+        input: (threadId, inputId) =>
+          Effect.andThen(
+            Effect.suspend(() => this.beforeSending),
+            Effect.map(this.events(threadId), (events) => contentOf(events, inputId)),
+          ),
         threadsOf: () => Effect.sync(() => this.threads),
       }),
     );
