@@ -8,12 +8,14 @@ import { ProviderRuntimeIngestion } from "@tributary/ingestion";
 import { projector, Views } from "@tributary/projections";
 import { Projection, ReadMarkers, Store } from "@tributary/store";
 import type { StoreError } from "@tributary/store";
-import { Effect, Layer } from "effect";
+import { Clock, Effect, Layer } from "effect";
 import { Configuration } from "./config/Configuration.ts";
 import { prepareDataFolder } from "./config/data-folder.ts";
 import type { DataFolderError } from "./config/data-folder.ts";
 import { Instances } from "./Instances.ts";
+import { KnownSecrets } from "./KnownSecrets.ts";
 import {
+  engineLayer,
   factsLayer,
   ingestedLayer,
   realPlaces,
@@ -33,15 +35,19 @@ export interface CoreOptions {
    * and cared for, and a command waits for ever.
    */
   readonly start: boolean;
+  /** Over the setting `durability`. */
+  readonly synchronous?: "full" | "normal";
+  /** The clock of everything that waits or is dated; the system's unless said. */
+  readonly clock?: Clock.Clock;
   /** Adapters that stand in for the registry's, by runtime. */
   readonly adapters?: Readonly<Record<string, Adapter>>;
 }
 
 /** Settings are read once: durability and what is kept of reasoning hold until the next start. */
-const store = (dir: string) =>
+const store = ({ dir, synchronous }: CoreOptions) =>
   Layer.unwrap(
     Effect.map(Configuration, (configuration) =>
-      Store.layer({ dir, synchronous: configuration.current().settings.durability ?? "full" }),
+      Store.layer({ dir, synchronous: synchronous ?? configuration.current().settings.durability ?? "full" }),
     ),
   ).pipe(Layer.provide(Layer.succeed(Projection, projector)));
 
@@ -83,16 +89,20 @@ const running = Layer.effectDiscard(
   }),
 );
 
-const layer = ({ dir, start, adapters }: CoreOptions) =>
-  (start ? running : Layer.empty).pipe(
-    Layer.provideMerge(Engine.layer),
+const layer = (options: CoreOptions) => {
+  const { dir, start, adapters, clock } = options;
+  return (start ? running : Layer.empty).pipe(
+    Layer.provideMerge(engineLayer),
     Layer.provide(ports),
     Layer.provideMerge(ingestion),
+    Layer.provideMerge(KnownSecrets.layer),
     Layer.provideMerge(views),
-    Layer.provideMerge(store(dir)),
+    Layer.provideMerge(store(options)),
     Layer.provideMerge(Instances.layer(adapters === undefined ? {} : { adapters })),
     Layer.provideMerge(Configuration.layer({ dir })),
+    Layer.provide(clock === undefined ? Layer.empty : Layer.succeed(Clock.Clock, clock)),
   );
+};
 
 /** Tributary over a data folder, without a wire. */
 export const Core = {

@@ -1,13 +1,14 @@
 /** What engine and ingestion ask for, from the packages that have it. */
 import { OpenError } from "@tributary/contracts";
-import { Facts, Ingested, placesLayer, RecordSink, Runtimes, Survivors } from "@tributary/engine";
+import { Engine, Facts, Ingested, placesLayer, RecordSink, Runtimes, Survivors } from "@tributary/engine";
 import type { Places } from "@tributary/engine";
 import { ProviderRuntimeIngestion, Secrets } from "@tributary/ingestion";
 import { Views } from "@tributary/projections";
 import { endTree } from "@tributary/providers";
-import { RowReader, StoreError, Writer } from "@tributary/store";
+import { RowReader, StoreError } from "@tributary/store";
 import { Effect, Layer } from "effect";
 import { Instances } from "./Instances.ts";
+import { KnownSecrets } from "./KnownSecrets.ts";
 
 const unavailable = (message: string): OpenError =>
   new OpenError({ code: "runtime_unavailable", failure: { class: "validation", message, retryable: true } });
@@ -92,18 +93,25 @@ export const ingestedLayer: Layer.Layer<Ingested, never, ProviderRuntimeIngestio
   Effect.map(ProviderRuntimeIngestion, ({ flush, replay }) => ({ flush, replay })),
 );
 
-/** What is masked in everything that a thread's runtime says (I16): the values of its instance's environment. */
-export const secretsLayer: Layer.Layer<never, never, Instances | Writer> = Layer.effect(
+/** What is masked in everything that runtimes say. */
+export const secretsLayer: Layer.Layer<never, never, KnownSecrets> = Layer.effect(
   Secrets,
-  Effect.gen(function* () {
-    const instances = yield* Instances;
-    const writer = yield* Writer;
-    return {
-      of: (threadId) => {
-        const instance = writer.state(threadId)?.instance;
-        const config = instance === undefined ? undefined : instances.config(instance);
-        return Object.values(config?.env ?? {});
-      },
-    };
-  }),
+  Effect.map(KnownSecrets, (known) => ({ of: known.of })),
 );
+
+/** The engine, with what its commands carry noted on the way in. */
+export const engineLayer = Layer.effect(
+  Engine,
+  Effect.gen(function* () {
+    const known = yield* KnownSecrets;
+    const engine = yield* Engine;
+    return Engine.of({
+      ...engine,
+      dispatch: (command, who) =>
+        Effect.suspend(() => {
+          known.note(command);
+          return engine.dispatch(command, who);
+        }),
+    });
+  }),
+).pipe(Layer.provide(Engine.layer));

@@ -41,8 +41,8 @@ const firstChoices = (questions: ReadonlyArray<Question>): Answer => ({
 
 /** Answers by rule, for runs without a person. */
 export const byRule =
-  (approve: Exclude<Approve, "ask">): Answerer =>
-  (asked) => {
+  (approve: Exclude<Approve, "ask">) =>
+  (asked: Asked): Effect.Effect<Answer, CliFailure> => {
     if (asked.kind === "user_input")
       return asked.questions === undefined ? Effect.fail(cannot(asked)) : Effect.succeed(firstChoices(asked.questions));
     const optionId = optionFor(asked, approve);

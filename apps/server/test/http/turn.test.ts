@@ -168,4 +168,27 @@ describe("a turn over HTTP", () => {
       assert.notInclude(page, secret);
     }),
   );
+
+  it.live("keeps the answer to a secret question to itself (I16)", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      const secret = "correct horse battery staple";
+      const question = { id: "pw", text: "Password?", options: [], multiple: false, freeText: true, secret: true };
+      yield* addInstance(server, "curious", {
+        otherwise: [
+          { do: "question", name: "pw", questions: [question] },
+          { do: "text", text: "I heard {{answer.pw.pw}}." },
+        ],
+      });
+      yield* createThread(server, "T", "curious", "hello");
+      const stream = yield* follow(server, "T");
+      const { requestId } = last(yield* until(stream, "request.opened"));
+      yield* call(server, `/requests/${encodeURIComponent(requestId)}/answer`, { answer: { answers: { pw: secret } } });
+      yield* until(stream, "turn.ended");
+      const written = ["/threads/T", "/threads/T/events", "/threads/T/records"];
+      const all = yield* Effect.forEach(written, (path) => call(server, path));
+      assert.include(JSON.stringify(all), "I heard");
+      assert.notInclude(JSON.stringify(all), secret);
+    }),
+  );
 });
