@@ -23,6 +23,8 @@ const files = ["journal.db", "main.db"];
 const open = (from: string, to: string, synchronous: Synchronous): Target => {
   const source = new DatabaseSync(from, { readOnly: true });
   const database = new DatabaseSync(to);
+  // Tables are filled side by side: a row may come before the one it names.
+  database.exec("PRAGMA foreign_keys = OFF");
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous.toUpperCase()}`);
   const schema = source
     .prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC")

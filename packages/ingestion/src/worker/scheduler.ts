@@ -15,7 +15,7 @@
  * P4 Who waits is told when everything taken before is committed, not when a queue looks empty; a visit that fails
  *    still ends, so nobody waits for ever on a record that cannot be dealt with.
  */
-import type { Journal, JournalEntry, Signals, Writer } from "@tributary/store";
+import type { Journal, JournalEntry, Signals, StoreError, Writer } from "@tributary/store";
 import { Clock, Effect, FiberSet, Latch } from "effect";
 import type { Scope } from "effect";
 import type { Resume } from "../interpret/batch.ts";
@@ -24,9 +24,10 @@ import { nextDeadline } from "../interpret/deadlines.ts";
 import { appendAll } from "./journalling.ts";
 import { hasWork, makeLane, strongest } from "./lane.ts";
 import type { Flush, Lane, Waiter } from "./lane.ts";
-import { roundBytes, roundRecords, visitBytes, visitRecords } from "../limits.ts";
 import { liveKey } from "./live.ts";
 import type { Accepted } from "./intake.ts";
+import { storedOf, takeRound } from "./shares.ts";
+import type { Share } from "./shares.ts";
 import { isSettledElsewhere } from "../interpret/settlement.ts";
 import { quietly, visit, wantsStep } from "./visit.ts";
 import type { VisitTools } from "./visit.ts";
@@ -38,13 +39,6 @@ export interface SchedulerTools extends VisitTools {
   readonly budget: Budget;
 }
 
-/** Part of a round: what was taken from one lane. */
-interface Share {
-  readonly lane: Lane;
-  readonly entries: ReadonlyArray<JournalEntry>;
-  readonly bytes: number;
-}
-
 export interface Scheduler {
   readonly lanes: ReadonlyMap<string, Lane>;
   readonly lane: (threadId: string) => Lane;
@@ -53,33 +47,6 @@ export interface Scheduler {
   /** Resolves when everything that was taken of this thread is dealt with, and flushed so. */
   readonly settled: (lane: Lane, flush: Flush) => Effect.Effect<void>;
 }
-
-interface Room {
-  records: number;
-  bytes: number;
-}
-
-/** Takes the front of a lane's queue: so many records, so many bytes, at least one record. */
-const takeFront = (lane: Lane, room: Room): { readonly taken: ReadonlyArray<Accepted>; readonly bytes: number } => {
-  const { queue } = lane;
-  let records = 0;
-  let bytes = 0;
-  for (const record of queue) {
-    if (records >= room.records || (records > 0 && bytes + record.bytes > room.bytes)) break;
-    records += 1;
-    bytes += record.bytes;
-  }
-  const taken = records === queue.length ? queue.splice(0) : queue.splice(0, records);
-  return { taken, bytes };
-};
-
-const number = (journal: Journal["Service"], lane: Lane, { entry }: Accepted): JournalEntry => {
-  const { threadId, numbered } = lane;
-  const { generation } = entry;
-  entry.seq = (numbered.get(generation) ?? journal.lastSeq(threadId, generation)) + 1;
-  numbered.set(generation, entry.seq);
-  return entry;
-};
 
 export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -135,14 +102,14 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
     };
 
     /** Whom this visit serves: who waits for no more than what is dealt with after it. Who comes later waits on. */
-    const servedBy = ({ waiters, done }: Lane, entries: number): ReadonlyArray<Waiter> =>
-      [...waiters].filter(({ target }) => target <= done + entries);
+    const servedBy = ({ waiters, done }: Lane, count: number): ReadonlyArray<Waiter> =>
+      [...waiters].filter(({ target }) => target <= done + count);
 
     /** Who waits goes on inside these calls, perhaps at once: they come last. */
-    const finish = (lane: Lane, { entries, bytes }: Share, served: ReadonlyArray<Waiter>): void => {
+    const finish = (lane: Lane, { count, bytes }: Share, served: ReadonlyArray<Waiter>): void => {
       lane.isBusy = false;
       lane.isTouched ||= lane.isLoaded && isSettled(lane);
-      lane.done += entries.length;
+      lane.done += count;
       const told = served.filter((waiter) => lane.waiters.delete(waiter));
       setTimer(lane);
       if (hasWork(lane)) enqueue(lane);
@@ -173,8 +140,8 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
     };
 
     const startVisit = (share: Share): void => {
-      const { lane, entries } = share;
-      const served = servedBy(lane, entries.length);
+      const { lane, entries, count } = share;
+      const served = servedBy(lane, count);
       const flush = flushOf(lane, served);
       const quiet = lane.isLoaded ? tryQuietly(lane, entries) : "failed";
       if (quiet === "done" && !wantsStep(lane, flush)) return finish(lane, share, served);
@@ -189,48 +156,22 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
       );
     };
 
-    /** So much of each lane in turn. Few lanes share what many would. */
-    const takeRound = (): ReadonlyArray<Share> => {
-      const lanesNow = ring.splice(0, roundRecords);
-      const each: Room = {
-        records: Math.max(visitRecords, Math.floor(roundRecords / Math.max(1, lanesNow.length))),
-        bytes: visitBytes,
-      };
-      let records = roundRecords;
-      let bytes = roundBytes;
-      const shares: Array<Share> = [];
-      for (const lane of lanesNow) {
-        if (records <= 0 || bytes <= 0) {
-          ring.push(lane);
-          continue;
-        }
-        lane.isQueued = false;
-        lane.isBusy = true;
-        const front = takeFront(lane, { records: Math.min(each.records, records), bytes: Math.min(each.bytes, bytes) });
-        records -= front.taken.length;
-        bytes -= front.bytes;
-        shares.push({ lane, entries: front.taken.map((record) => number(journal, lane, record)), bytes: front.bytes });
-      }
-      return shares;
-    };
-
-    const storedOf = (shares: ReadonlyArray<Share>, stored: ReadonlyArray<JournalEntry>): ReadonlyArray<Share> => {
-      let at = 0;
-      return shares.map((share) => {
-        const entries = stored.slice(at, at + share.entries.length);
-        at += share.entries.length;
-        const last = entries.at(-1);
-        if (last !== undefined) share.lane.numbered.set(last.generation, last.seq);
-        return { ...share, entries };
-      });
-    };
+    /** Whatever the journal does, the threads go on: records that it cannot even keep empty were never accepted. */
+    const append = (entries: ReadonlyArray<JournalEntry>): Effect.Effect<ReadonlyArray<JournalEntry>, StoreError> =>
+      entries.length === 0
+        ? Effect.succeed(entries)
+        : appendAll(journal, entries).pipe(
+            Effect.catchIf(
+              ({ reason }) => reason !== "closed",
+              ({ message }) => Effect.as(Effect.logError(`${entries.length} records are lost: ${message}`), []),
+            ),
+          );
 
     const round = Effect.gen(function* () {
       yield* woken.await;
-      const shares = takeRound();
+      const shares = takeRound(ring, journal);
       if (ring.length === 0) woken.closeUnsafe();
-      const entries = shares.flatMap((share) => share.entries);
-      const stored = entries.length === 0 ? entries : yield* appendAll(journal, entries);
+      const stored = yield* append(shares.flatMap((share) => share.entries));
       for (const share of storedOf(shares, stored)) startVisit(share);
       yield* Effect.yieldNow;
     });
@@ -243,7 +184,13 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
       budget.dismissAll();
     });
 
-    yield* Effect.forkScoped(Effect.ensuring(Effect.ignore(Effect.forever(round)), stop));
+    const rounds = Effect.forever(round).pipe(
+      Effect.ignore,
+      // Nothing here should throw. If something does, everybody must hear of it, and nobody wait for ever.
+      Effect.tapDefect((defect) => Effect.logFatal("Ingestion has stopped. Start Tributary again.", defect)),
+      Effect.ensuring(stop),
+    );
+    yield* Effect.forkScoped(rounds);
 
     yield* signals.onCommit((threadIds) => {
       for (const threadId of threadIds) {
