@@ -45,7 +45,7 @@ describe("a million deltas", () => {
     let seq = 1;
     const interpret = (...events: ReadonlyArray<RuntimeEvent>): void => {
       seq += 1;
-      const records = [{ generation: 1, seq, events }];
+      const records = [{ generation: 1, seq, at: 0, events }];
       const from = runQuietly(holder, around, records);
       if (from === undefined) return;
       runInStep(

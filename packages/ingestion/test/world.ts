@@ -185,7 +185,7 @@ export class World {
       frame: "{}",
       // As the journal gives it back.
       events: JSON.parse(JSON.stringify(fresh)) as ReadonlyArray<RuntimeEvent>,
-      at: 0,
+      at: this.now,
     };
     this.journal.push(record);
     this.run([record]);

@@ -28,7 +28,14 @@ interface Want {
   /** The first event of that record that counts. */
   readonly index: number;
   left: number;
-  readonly take: (text: string, at: { readonly seq: number; readonly skip: number }) => void;
+  readonly take: (text: string, at: Found) => void;
+}
+
+/** Where held text was found: the record, how much of it comes before, and when it came. */
+interface Found {
+  readonly seq: number;
+  readonly skip: number;
+  readonly at: number;
 }
 
 const page = 512;
@@ -50,23 +57,28 @@ const pieceOf = (event: RuntimeEvent): { readonly key: string; readonly text: st
 };
 
 /** Gives a want what this record has of it. */
-const serve = (want: Want, { seq, index }: { seq: number; index: number }, before: number, text: string): void => {
+const serve = (
+  want: Want,
+  { seq, index, at }: { seq: number; index: number; at: number },
+  before: number,
+  text: string,
+): void => {
   if (want.left === 0 || seq < want.seq || (seq === want.seq && index < want.index)) return;
   const start = seq === want.seq ? Math.max(0, want.skip - before) : 0;
   const piece = text.slice(start, start + want.left);
   if (piece === "") return;
   want.left -= piece.length;
-  want.take(piece, { seq, skip: before + start });
+  want.take(piece, { seq, skip: before + start, at });
 };
 
-const serveRecord = (wants: ReadonlyMap<string, ReadonlyArray<Want>>, { seq, events }: JournalRecord): void => {
+const serveRecord = (wants: ReadonlyMap<string, ReadonlyArray<Want>>, { seq, events, at }: JournalRecord): void => {
   const units = new Map<string, number>();
   for (const [index, event] of events.entries()) {
     const piece = pieceOf(event);
     if (piece === undefined) continue;
     const before = units.get(piece.key) ?? 0;
     units.set(piece.key, before + piece.text.length);
-    for (const want of wants.get(piece.key) ?? []) serve(want, { seq, index }, before, piece.text);
+    for (const want of wants.get(piece.key) ?? []) serve(want, { seq, index, at }, before, piece.text);
   }
 };
 
@@ -109,6 +121,7 @@ const restoreOpen = (memory: Memory, item: TextItem, saved: SavedItem, now: numb
   });
   openIn(memory, item, segment);
   const take: Want["take"] = (text, at) => {
+    if (segment.held === 0) segment.since = Math.min(at.at, now);
     segment.pieces.push(text);
     segment.held += text.length;
     item.recordSeq = at.seq;
@@ -187,7 +200,7 @@ export const savedAccounts = (interpretive: string): Accounts => {
   return saved === undefined ? emptyAccounts() : restoreAccounts(saved.accounts);
 };
 
-/** The memory at the checkpoint. `now` is when what is held begins to age again. */
+/** The memory at the checkpoint. What is held ages from when its record came; the rest, and after a clock that went back, from `now`. */
 export const restoreMemory = (threadId: string, checkpoint: Checkpoint, read: ReadRecords, now: number): Memory => {
   const { generation, seq, interpretive } = checkpoint;
   const saved = parse(interpretive);

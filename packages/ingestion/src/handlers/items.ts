@@ -59,7 +59,7 @@ const merge = (it: Interpretation, event: ItemEvent): Outcome => {
     pending.fields = mergeActivity(pending.fields, fields);
     pending.record = position(it);
     pending.events += 1;
-  } else rows.set(id, { kind: "activity", fields, record: position(it), events: 1, since: it.now });
+  } else rows.set(id, { kind: "activity", fields, record: position(it), events: 1, since: it.arrived });
   accounts.held += 1;
   return held;
 };

@@ -28,7 +28,7 @@ export const usageUpdated: Handler<"usage.updated"> = {
     };
     const key = usageKey(usage);
     const pending = pendings.get(key);
-    if (pending === undefined) pendings.set(key, { usage, record: position(it), events: 1, since: it.now });
+    if (pending === undefined) pendings.set(key, { usage, record: position(it), events: 1, since: it.arrived });
     else {
       pending.usage = { ...pending.usage, ...usage };
       pending.record = position(it);

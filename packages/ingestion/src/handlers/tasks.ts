@@ -33,7 +33,8 @@ const merge = (it: Interpretation, event: TaskEvent): Outcome => {
     pending.fields = { ...pending.fields, ...fieldsOf(event) };
     pending.record = position(it);
     pending.events += 1;
-  } else rows.set(taskId, { kind: "task", fields: fieldsOf(event), record: position(it), events: 1, since: it.now });
+  } else
+    rows.set(taskId, { kind: "task", fields: fieldsOf(event), record: position(it), events: 1, since: it.arrived });
   accounts.held += 1;
   return held;
 };

@@ -57,7 +57,7 @@ export const turnDiff: Handler<"turn.diff"> = {
     const { diffs, accounts } = it.memory;
     const pending = diffs.get(turnId);
     const newest = { text: payload.unifiedDiff, record: position(it), index: it.index };
-    if (pending === undefined) diffs.set(turnId, { ...newest, events: 1, since: it.now });
+    if (pending === undefined) diffs.set(turnId, { ...newest, events: 1, since: it.arrived });
     else Object.assign(pending, newest, { events: pending.events + 1 });
     accounts.held += 1;
     return held;

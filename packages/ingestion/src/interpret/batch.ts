@@ -39,6 +39,7 @@ export const interpretation = (holder: Holder, surroundings: Surroundings): Inte
     ...surroundings,
     memory,
     note: (seq, type, reason) => surroundings.refuse({ threadId, generation, seq, type, reason }),
+    arrived: surroundings.now,
     seq: memory.seq,
     index: 0,
   };

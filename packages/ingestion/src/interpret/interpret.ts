@@ -66,7 +66,15 @@ export interface Interpretable {
   readonly generation: number;
   readonly seq: number;
   readonly events: ReadonlyArray<RuntimeEvent>;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
+
+/** Turns to a record. A clock that went back since it came must not keep what is held for longer. */
+const turnTo = (it: Interpretation, { seq, at }: Interpretable): void => {
+  it.seq = seq;
+  it.arrived = Math.min(at, it.now);
+};
 
 const ask = (it: Interpretation, event: RuntimeEvent): Verdict =>
   guard(event, { generation: it.memory.generation, state: it.state(), look: it.look });
@@ -111,7 +119,7 @@ const interpretEvent = (it: Interpretation, event: RuntimeEvent): void => {
 
 /** Interprets a record of the current generation, from event `from` on. */
 export const interpretRecord = (it: Interpretation, record: Interpretable, from = 0): void => {
-  it.seq = record.seq;
+  turnTo(it, record);
   for (let index = from; index < record.events.length; index += 1) {
     const event = record.events[index];
     if (event === undefined) continue;
@@ -135,7 +143,7 @@ const isQuiet = <T extends RuntimeEventType>(
  * transaction, or the number of events when none does. `it.decide` is never called.
  */
 export const interpretQuietly = (it: Interpretation, record: Interpretable): number => {
-  it.seq = record.seq;
+  turnTo(it, record);
   const { events } = record;
   for (let index = 0; index < events.length; index += 1) {
     const event = events[index];

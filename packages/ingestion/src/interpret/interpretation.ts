@@ -27,6 +27,8 @@ export interface Interpretation {
   readonly decide: (command: InternalCommand, record: RecordPosition) => RefusalReason | undefined;
   /** Records a refusal (4.3) of something that came with record `seq` of the current generation. */
   readonly note: (seq: number, type: string, reason: RefusalReason) => void;
+  /** When the record came, as the journal has it: what is held ages from then, also after a crash. Milliseconds. */
+  arrived: number;
   /** The record and the event in it that is being interpreted. */
   seq: number;
   index: number;

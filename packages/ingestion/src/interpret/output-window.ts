@@ -91,7 +91,7 @@ export const isHeadReady = (window: OutputWindow): boolean =>
 export const pushOutput = (
   window: OutputWindow,
   text: string,
-  at: { readonly seq: number; readonly now: number },
+  at: { readonly seq: number; readonly arrived: number },
 ): boolean => {
   if (window.recordSeq !== at.seq) {
     window.recordSeq = at.seq;
@@ -102,7 +102,7 @@ export const pushOutput = (
   const cut = room >= text.length ? text.length : cutBefore(text, room);
   if (cut > 0) {
     // The age of what could not be flushed before begins now.
-    if (!isHeadReady(window)) window.since = at.now;
+    if (!isHeadReady(window)) window.since = at.arrived;
     if (window.pendingUnits === 0) {
       window.pendingSeq = at.seq;
       window.pendingSkip = window.recordUnits;

@@ -105,20 +105,20 @@ export const isFlushable = (segment: OpenSegment): boolean => {
   return segment.held > 1 || !endsInHigh(heldText(segment));
 };
 
-/** Where a delta came from: its record, and the time. */
+/** Where a delta came from: its record, and when that came. */
 export interface Arrival {
   readonly seq: number;
-  readonly now: number;
+  readonly arrived: number;
 }
 
 /** Adds text of one delta to the item's open segment. */
-export const push = (item: TextItem, segment: OpenSegment, text: string, { seq, now }: Arrival): void => {
+export const push = (item: TextItem, segment: OpenSegment, text: string, { seq, arrived }: Arrival): void => {
   if (item.recordSeq !== seq) {
     item.recordSeq = seq;
     item.recordUnits = 0;
   }
   // The age of what could not be flushed before begins now.
-  if (!isFlushable(segment)) segment.since = now;
+  if (!isFlushable(segment)) segment.since = arrived;
   if (segment.held === 0) {
     segment.firstSeq = seq;
     segment.skip = item.recordUnits;
