@@ -1,11 +1,7 @@
-import { startMockModel } from "@tributary/testkit";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { at, CodexHost, codexTrimming, decide, planMode } from "./codex-host.ts";
 import type { RecordContext } from "./main.ts";
-import { neutral, toText } from "./neutral.ts";
+import { recordScenarios } from "./scenarios.ts";
 
 type Scenario = (host: CodexHost) => Promise<void>;
 
@@ -167,53 +163,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
 };
 
-const programOf = (): string => {
-  const install = fileURLToPath(new URL("../../tests/runtimes/install.mjs", import.meta.url));
-  const installed = JSON.parse(execFileSync(process.execPath, [install], { encoding: "utf8" })) as {
-    readonly codex: { readonly path: string };
-  };
-  return installed.codex.path;
-};
-
-const usage = `Usage: npm run record -- codex <scenario…|all> [--out FOLDER]\n\nScenarios: ${Object.keys(scenarios).join(", ")}\n`;
-
-/** Records scenarios into `<folder>/<scenario>.ndjson`; without a folder the recording goes to stdout. */
-export const record = async ({ args }: RecordContext): Promise<void> => {
-  const outAt = args.indexOf("--out");
-  const folder = outAt === -1 ? undefined : args[outAt + 1];
-  const asked = args.filter((_, index) => outAt === -1 || (index !== outAt && index !== outAt + 1));
-  if (asked.includes("help")) {
-    process.stdout.write(usage);
-    return;
-  }
-  const names = asked.includes("all") ? Object.keys(scenarios) : asked;
-  const unknown = names.find((name) => !Object.hasOwn(scenarios, name));
-  if (names.length === 0 || unknown !== undefined) {
-    process.stderr.write(unknown === undefined ? usage : `There is no scenario "${unknown}".\n\n${usage}`);
-    process.exitCode = 2;
-    return;
-  }
-  const program = programOf();
-  const mock = await startMockModel();
-  try {
-    for (const name of names) {
-      mock.reset();
-      const host = new CodexHost(program, mock);
-      try {
-        await scenarios[name]?.(host);
-        const text = toText(neutral(host.tap.lines, host.replacements, codexTrimming));
-        if (folder === undefined) process.stdout.write(text);
-        else {
-          mkdirSync(folder, { recursive: true });
-          writeFileSync(join(resolve(folder), `${name}.ndjson`), text);
-          process.stderr.write(`${name}: ${text.length} bytes\n`);
-        }
-      } finally {
-        await host.tap.kill();
-        host.remove();
-      }
-    }
-  } finally {
-    await mock.stop();
-  }
-};
+export const record = (context: RecordContext): Promise<void> =>
+  recordScenarios(
+    {
+      name: "codex",
+      scenarios,
+      host: (program, mock) => new CodexHost(program, mock),
+      trimming: codexTrimming,
+    },
+    context,
+  );

@@ -15,6 +15,11 @@ const family: Family<RecordContext> = {
       summary: "scenarios of codex app-server against the mock model; `codex help` lists them",
       load: () => import("./codex.ts").then(({ record }) => record),
     },
+    {
+      name: "claude",
+      summary: "scenarios of claude -p against the mock model; `claude help` lists them",
+      load: () => import("./claude.ts").then(({ record }) => record),
+    },
   ],
 };
 

@@ -19,6 +19,10 @@ export interface Trimming {
   readonly texts: ReadonlySet<string>;
   /** Members of which only some are kept, by the name under which the object stands. */
   readonly objects: Readonly<Record<string, ReadonlySet<string>>>;
+  /** Members that are left out wherever they stand. */
+  readonly dropped?: ReadonlySet<string>;
+  /** Lists of which only the first are kept, by the name under which the list stands. */
+  readonly lists?: Readonly<Record<string, number>>;
   /** Whether a message says what an earlier one of the same kind said: the first of them is evidence enough. */
   readonly repeats: (msg: unknown) => string | undefined;
 }
@@ -27,14 +31,14 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const trimValue = (value: unknown, name: string, trimming: Trimming): unknown => {
-  if (Array.isArray(value)) return value.map((one) => trimValue(one, name, trimming));
+  if (Array.isArray(value)) return value.slice(0, trimming.lists?.[name]).map((one) => trimValue(one, name, trimming));
   if (typeof value === "string")
     return trimming.texts.has(name) && value.length > 40 ? `${value.slice(0, 40)}…` : value;
   if (!isObject(value)) return value;
   const kept = trimming.objects[name];
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([member]) => kept === undefined || kept.has(member))
+      .filter(([member]) => (kept === undefined || kept.has(member)) && trimming.dropped?.has(member) !== true)
       .map(([member, inner]) => [member, trimValue(inner, member, trimming)]),
   );
 };

@@ -162,7 +162,11 @@ describe("failures", () => {
       Effect.gen(function* () {
         const said = yield* turn(host, "[[cut:40]]");
         expect(said.text).toBe(texts.plainText);
-        expect(host.seen.all("content.retracted", said.from)).toHaveLength(1);
+        // On a busy machine the cut may come before the first word.
+        const started = host.seen.all("item.started", said.from).map(({ itemId }) => itemId);
+        const retracted = host.seen.all("content.retracted", said.from).map(({ itemId }) => itemId);
+        expect(retracted).toEqual(started.slice(0, -1));
+        expect(messages(host, said.from)).toEqual([texts.plainText]);
       }),
     ));
 

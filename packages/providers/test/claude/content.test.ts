@@ -226,8 +226,8 @@ describe("tools", () => {
 
   it("shows what an MCP tool said", () => {
     expect(Story.of("mcp").items("mcp_tool")[0]).toMatchObject({
-      title: "probe: Greet",
-      output: "hello you s3cr3t-value",
+      title: "small: Add",
+      output: "3",
     });
   });
 });
@@ -336,7 +336,7 @@ describe("sub-agents and background work", () => {
 
   it("follows a command in the background, from its start or from when it was moved there", () => {
     expect(Story.of("command-background").payloads("task.completed")).toMatchObject([
-      { kind: "background", status: "completed", summary: 'Background command "bg cmd" completed (exit code 0)' },
+      { kind: "background", status: "completed", summary: 'Background command "a late word" completed (exit code 0)' },
     ]);
     const moved = Story.of("command-moved-to-background");
     // The first slow command stayed in the foreground: it is an item and nothing else.

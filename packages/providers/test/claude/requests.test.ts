@@ -212,7 +212,7 @@ describe("questions", () => {
     const forms = Story.of("mcp").payloads("request.opened");
     expect(forms.at(-1)).toMatchObject({
       kind: "user_input",
-      title: "probe: Your name?",
+      title: "small: Your name?",
       form: { required: ["name"] },
     });
     const visit = { subtype: "elicitation", mcp_server_name: "s", message: "log in", mode: "url", url: "https://x" };
