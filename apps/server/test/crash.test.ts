@@ -80,8 +80,8 @@ describe("kill -9 in the middle of a turn", () => {
         yield* Effect.promise(() => next.take(is("event", "request.opened")));
         next.close();
         again.kill("SIGTERM");
-        assert.strictEqual((yield* Effect.promise(() => again.ended)).code, 130);
+        assert.strictEqual((yield* Effect.promise(() => again.ended)).code, 0);
       }),
-    30_000,
+    60_000,
   );
 });

@@ -1,20 +1,21 @@
-/** What Ctrl-C does: the process is interrupted, unless a command has a better idea. */
+/** What signals do: they interrupt the command, unless it has a better idea. */
 
 type Handler = () => void;
+export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-let handler: Handler | undefined;
+const handlers = new Map<StopSignal, Handler>();
 
-/** Called by the entry for SIGINT. False: nobody took it. */
-export const takeInterrupt = (): boolean => {
-  if (handler === undefined) return false;
-  handler();
-  return true;
+/** Called by the entry. False: nobody took it. */
+export const takeSignal = (signal: StopSignal): boolean => {
+  const handler = handlers.get(signal);
+  handler?.();
+  return handler !== undefined;
 };
 
-/** Has SIGINT call `handle` from now on; returns what undoes that. */
-export const onInterrupt = (handle: Handler): (() => void) => {
-  handler = handle;
+/** Has signals call `handle` from now on; returns what undoes that. */
+export const onSignal = (signals: ReadonlyArray<StopSignal>, handle: Handler): (() => void) => {
+  for (const signal of signals) handlers.set(signal, handle);
   return () => {
-    if (handler === handle) handler = undefined;
+    for (const signal of signals) if (handlers.get(signal) === handle) handlers.delete(signal);
   };
 };

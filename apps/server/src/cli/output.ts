@@ -1,5 +1,5 @@
 /** What commands print. Text of agents is data: it may not steer the terminal. */
-import { Effect } from "effect";
+import { Context, Effect } from "effect";
 
 /** Takes away what a terminal would obey: escape sequences and control characters, except line feed and tab. */
 export const plainText = (text: string): string => text.replaceAll(steering, "");
@@ -19,12 +19,24 @@ const colour = (stream: NodeJS.WriteStream): boolean => stream.isTTY === true &&
 export const dim = (text: string): string => (colour(process.stderr) ? `\u001b[2m${text}\u001b[0m` : text);
 export const bold = (text: string): string => (colour(process.stderr) ? `\u001b[1m${text}\u001b[0m` : text);
 
-/** Writes to stdout, waiting while whoever reads it is slow. A reader that went away ends nothing by itself. */
-export const print = (text: string): Effect.Effect<void> => write(process.stdout, text);
-export const printError = (text: string): Effect.Effect<void> => write(process.stderr, text);
+/** Where a command writes. */
+export class Output extends Context.Reference<{
+  readonly out: (text: string) => Effect.Effect<void>;
+  readonly err: (text: string) => Effect.Effect<void>;
+}>("tributary/cli/Output", {
+  defaultValue: () => ({ out: (text) => write(process.stdout, text), err: (text) => write(process.stderr, text) }),
+}) {}
 
+/** Resolves when it was handed on: whoever reads slowly makes us wait. */
 const write = (stream: NodeJS.WriteStream, text: string): Effect.Effect<void> =>
-  text === "" ? Effect.void : Effect.callback<void>((resume) => void stream.write(text, () => resume(Effect.void)));
+  Effect.callback<void>((resume) => void stream.write(text, () => resume(Effect.void)));
+
+/** What a command is for. */
+export const print = (text: string): Effect.Effect<void> =>
+  text === "" ? Effect.void : Output.use(({ out }) => out(text));
+/** What is said beside it. */
+export const printError = (text: string): Effect.Effect<void> =>
+  text === "" ? Effect.void : Output.use(({ err }) => err(text));
 
 export const printJson = (value: unknown): Effect.Effect<void> => print(`${JSON.stringify(value)}\n`);
 

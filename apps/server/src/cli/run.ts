@@ -8,7 +8,7 @@ import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import { CliFailure, failure } from "./failure.ts";
-import { onInterrupt } from "./interrupts.ts";
+import { onSignal } from "./interrupts.ts";
 import { dim, oneLine, printError } from "./output.ts";
 import { writeRecording } from "./recording.ts";
 import type { Target } from "./root.ts";
@@ -72,7 +72,7 @@ const stopOnInterrupt = Effect.fnUntraced(function* ({ client }: Connection, thr
     ),
   ];
   let pressed = 0;
-  const undo = onInterrupt(() => {
+  const undo = onSignal(["SIGINT"], () => {
     const step = steps[pressed];
     pressed += 1;
     if (step === undefined) process.exit(130);

@@ -11,6 +11,7 @@ import { Tokens } from "../http/Tokens.ts";
 import { Instances } from "../Instances.ts";
 import { findServer, removeServerFile, writeServerFile } from "../server-file.ts";
 import { asFailure, failure, usage } from "./failure.ts";
+import { onSignal } from "./interrupts.ts";
 import { print, printJson } from "./output.ts";
 import type { Target } from "./root.ts";
 
@@ -55,7 +56,16 @@ const registered = (dir: string) =>
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 
-/** Serves until it is interrupted. */
+/** Resolves at the first signal: being told to stop is how a server ends well. */
+const stopped = Effect.callback<void>((resume) => {
+  const undo = onSignal(["SIGINT", "SIGTERM", "SIGHUP"], () => {
+    undo();
+    resume(Effect.void);
+  });
+  return Effect.sync(undo);
+});
+
+/** Serves until it is told to stop. */
 export const serve = Effect.fn("cli.serve")(
   function* ({ target, host, port }: ServeOptions) {
     if (!isLoopback(host))
@@ -78,7 +88,7 @@ export const serve = Effect.fn("cli.serve")(
       Effect.flatMap(addressOf, (url) => announce(dir, url, target.json)),
       services,
     );
-    return yield* Effect.never;
+    yield* stopped;
   },
   Effect.scoped,
   Effect.mapError(asFailure),

@@ -66,7 +66,9 @@ const make = Effect.fnUntraced(function* (options: { readonly dir: string; reado
       problem = `${file}: ${cause instanceof Error ? cause.message : String(cause)}`;
     }
     if (problem === undefined || problem === before) return Effect.void;
-    return Effect.logWarning(`${problem}. The last good configuration stays in force; correct the file.`);
+    return Effect.logWarning(
+      `${problem}. The last good configuration stays in force (at the start, the default one); correct the file.`,
+    );
   });
   const reload = lock.withPermit(read);
 
