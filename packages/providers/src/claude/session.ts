@@ -203,8 +203,11 @@ const fork = (
         }),
       );
 
-/** Idle, it ends soon after its input; in a turn it goes on until the turn is over (observed), so it is not waited for. */
-const IDLE_GRACE = "3 seconds";
+/**
+ * Idle, it ends soon after its input, with at most 3 s for hooks; in a turn it goes on until the turn is over (observed), so
+ * it is not waited for.
+ */
+const IDLE_GRACE = "4 seconds";
 const BUSY_GRACE = "200 millis";
 
 const close = ({ connection, agent }: Opened): Effect.Effect<void> =>
