@@ -1,0 +1,104 @@
+/** How sessions end, and how threads go on afterwards. */
+import { expect } from "vitest";
+import type { CaseGroup, Facts, Stage } from "../case.ts";
+import { needs, needsApprovals, needsServerProcess } from "../case.ts";
+import type { Thread } from "../world/thread.ts";
+
+/** The next turn runs in another generation of the same native session, and remembers what was before. */
+const goesOn = async (stage: Stage, thread: Thread, generation: number, remembered: number): Promise<void> => {
+  const { memory, text } = stage.prompts;
+  const [first] = thread.feed.all("session.started");
+  const turn = await thread.run(text);
+  expect(turn.text).toBe(text.text);
+  const { payload } = await thread.feed.next("session.started", (session) => session.generation === generation);
+  expect(payload).toMatchObject({ resumed: true, nativeSessionId: first?.payload.nativeSessionId });
+  if (memory !== undefined) expect(memory.count((await thread.run(memory)).text)).toBe(remembered + 2);
+};
+
+const needsResume = needs(({ resume }) => resume.survivesKill, "resuming of a killed session");
+
+const whenKilled = (facts: Facts): string | undefined => needsServerProcess(facts) ?? needsResume(facts);
+
+export const endings: CaseGroup = {
+  name: "endings and resuming",
+  cases: [
+    {
+      name: "release in the middle of a turn",
+      process: true,
+      fast: true,
+      skip: needsApprovals,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const held = await thread.holdInTool();
+        await thread.client.release(thread.id);
+        expect(await thread.ended(held)).toMatchObject({ state: "interrupted" });
+        const { payload } = await thread.feed.next("session.released");
+        expect(payload).toMatchObject({ generation: 1, reason: "asked" });
+        await held.line.gone;
+        await stage.world.noneLeft(thread.cwd);
+        await goesOn(stage, thread, 2, 1);
+      },
+    },
+    {
+      name: "resume in a new server",
+      process: true,
+      fast: true,
+      skip: needsServerProcess,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        await thread.run(stage.prompts.says("before"));
+        await stage.restart("stop");
+        await thread.feed.next("session.exited", ({ generation }) => generation === 1);
+        await stage.world.noneLeft();
+        await goesOn(stage, thread, 2, 1);
+      },
+    },
+    {
+      name: "resume after KILL of the server, in text, in a tool and in a request: survivors are ended first",
+      fast: true,
+      process: true,
+      skip: (facts) => whenKilled(facts) ?? needsApprovals(facts),
+      run: async (stage) => {
+        const [writing, running, asking] = await Promise.all([stage.thread(), stage.thread(), stage.thread()]);
+        await writing.run(stage.prompts.says("before"));
+        const text = await writing.holdInText();
+        const queued = await writing.say(stage.prompts.says("queued").prompt, "queue");
+        const tool = await running.holdInTool();
+        const asked = await asking.holdInRequest();
+        await stage.restart("kill");
+        // Commands are taken: whatever outlived the old server must be gone by now.
+        expect(stage.world.processes(), "survivors of the old server").toEqual([]);
+        await tool.line.gone;
+
+        expect(await writing.ended(text)).toMatchObject({ state: "lost" });
+        expect(text.said.before.startsWith(writing.feed.fold.said(text.turnId)), "no more than was said").toBe(true);
+        expect((await writing.page()).thread).toMatchObject({ queued: 1, queueHeld: "lost" });
+        await writing.client.withdraw(writing.id, queued.inputId);
+        await goesOn(stage, writing, 2, 2);
+
+        expect(await running.ended(tool)).toMatchObject({ state: "lost" });
+        await goesOn(stage, running, 2, 1);
+
+        const { requestId } = asked.request.payload;
+        await asking.feed.next("request.expired", (expired) => expired.requestId === requestId);
+        expect(await asking.ended(asked)).toMatchObject({ state: "lost" });
+        expect(await asking.requestsIn("pending")).toEqual([]);
+        await goesOn(stage, asking, 2, 1);
+      },
+    },
+    {
+      name: "a native session that is not there",
+      run: async (stage) => {
+        const { instance, nativeSessionId } = stage.driver.instances.lost;
+        const thread = await stage.thread({ instance: instance.id, resume: { nativeSessionId } });
+        const outcome = await thread.outcome(await thread.say(stage.prompts.text.prompt));
+        expect(outcome.type).toBe("input.failed");
+        const { payload } = await thread.feed.next("session.failed");
+        expect(payload.error).toMatchObject({ retryable: false });
+        expect(payload.error.message, "names the session").toContain(nativeSessionId);
+        expect(thread.feed.all("session.started")).toEqual([]);
+        expect(thread.feed.all("turn.started")).toEqual([]);
+      },
+    },
+  ],
+};

@@ -1,0 +1,75 @@
+/** Model, effort and other options: honoured and read back, or refused. Never something else in silence. */
+import { expect } from "vitest";
+import { ProblemError } from "../client/client.ts";
+import type { CaseGroup, Stage } from "../case.ts";
+
+const values: Readonly<Record<string, unknown>> = {
+  serviceTier: "fast",
+  disallowedTools: ["Bash"],
+  systemPrompt: "Be brief.",
+  mcpServers: [{ name: "none", transport: "stdio", command: "true" }],
+};
+
+/** What becomes of an option: refused before or at the opening, or what the session says that it has. */
+const tried = async (stage: Stage, option: "model" | "effort", value: string): Promise<string | undefined> => {
+  try {
+    const thread = await stage.thread({ [option]: value });
+    const outcome = await thread.outcome(await thread.say(stage.prompts.text.prompt));
+    if (outcome.type === "input.failed") {
+      expect(outcome.payload.error.message, "says which option").toContain(option);
+      return undefined;
+    }
+    const [configured] = thread.feed.all("session.configured").slice(-1);
+    const [session] = thread.feed.all("session.started");
+    return configured?.payload[option] ?? session?.payload[option];
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    expect(error.problem.code).toBe("unsupported_option");
+    return undefined;
+  }
+};
+
+export const settings: CaseGroup = {
+  name: "settings",
+  cases: [
+    {
+      name: "model: read back, or refused",
+      run: async (stage) => {
+        const { model } = stage.driver;
+        if (model !== undefined) expect(await tried(stage, "model", model)).toBe(model);
+        expect([undefined, "no-such-model"]).toContain(await tried(stage, "model", "no-such-model"));
+      },
+    },
+    {
+      name: "effort: read back, or refused",
+      run: async (stage) => {
+        const { effort } = stage.driver;
+        if (effort !== undefined) expect(await tried(stage, "effort", effort)).toBe(effort);
+        expect([undefined, "no-such-effort"]).toContain(await tried(stage, "effort", "no-such-effort"));
+      },
+    },
+    {
+      name: "options that the instance refuses are refused before anything starts",
+      fast: true,
+      skip: ({ capabilities }) =>
+        Object.keys(capabilities.refusedOptions).length === 0 ? "the instance refuses no option" : undefined,
+      run: async (stage) => {
+        for (const option of Object.keys(stage.facts.capabilities.refusedOptions)) {
+          const refused = await stage.thread({ [option]: values[option] ?? "anything" }).then(
+            () => undefined,
+            (error: unknown) => error,
+          );
+          if (!(refused instanceof ProblemError)) throw new Error(`${option} was not refused: ${String(refused)}`);
+          expect(refused.problem).toMatchObject({ code: "unsupported_option" });
+          expect(refused.problem.detail).toContain(option);
+        }
+      },
+    },
+    {
+      name: "images: accepted, or refused",
+      skip: ({ paths }) =>
+        paths.some((path) => path.includes("attachment")) ? undefined : "this server's API has no attachments",
+      run: () => Promise.reject(new Error("The API has attachments now: say here what must become of an image.")),
+    },
+  ],
+};

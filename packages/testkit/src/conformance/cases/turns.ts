@@ -1,0 +1,158 @@
+/** Opening, attribution, and what one turn after another says. */
+import { expect } from "vitest";
+import { refusal } from "../client/client.ts";
+import type { CaseGroup } from "../case.ts";
+import { needs } from "../case.ts";
+
+export const turns: CaseGroup = {
+  name: "turns",
+  cases: [
+    {
+      name: "open",
+      process: true,
+      fast: true,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        expect(stage.world.agents(thread.cwd), "nothing runs before there is something to do").toEqual([]);
+        const turn = await thread.run(stage.prompts.text);
+        expect(turn.end).toMatchObject({ state: "completed" });
+        expect(turn.text).toBe(stage.prompts.text.text);
+        const { payload: session } = await thread.feed.next("session.started");
+        expect(session).toMatchObject({ generation: 1, resumed: false });
+        expect(session.nativeSessionId).not.toBe("");
+        expect(session.capabilities, "what the session declares, against the instance").toEqual(
+          stage.facts.capabilities,
+        );
+        expect(thread.agent()).toBeGreaterThan(0);
+        await thread.feed.next("input.done", ({ inputId }) => inputId === turn.inputId);
+        const { thread: shell } = await thread.page();
+        expect(shell).toMatchObject({
+          status: { value: "idle" },
+          session: { state: "ready", generation: 1 },
+          lastTurn: { id: turn.turnId, state: "completed" },
+        });
+      },
+    },
+    {
+      name: "framing and attribution",
+      fast: true,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const turn = await thread.run(stage.prompts.unicode);
+        expect(turn.text).toBe(stage.prompts.unicode.text);
+        expect(thread.feed.all("turn.started").map(({ payload }) => payload)).toMatchObject([
+          { turnId: turn.turnId, generation: 1, inputIds: [turn.inputId], origin: "input" },
+        ]);
+        for (const { start } of thread.feed.fold.texts.values())
+          expect(start).toMatchObject({ turnId: turn.turnId, agentPath: [], generation: 1 });
+        const page = await thread.page();
+        expect(page.rows.filter((row) => row.kind === "message")).toMatchObject([
+          { role: "user", rowId: turn.inputId, text: stage.prompts.unicode.prompt, inputState: "done" },
+          { role: "assistant", turnId: turn.turnId, agentPath: [], text: stage.prompts.unicode.text },
+        ]);
+        const records = await thread.client.records(thread.id);
+        expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+        expect(await thread.client.diagnostics(thread.id)).toMatchObject({ refused: {}, recent: [] });
+      },
+    },
+    {
+      name: "single active turn, and busy",
+      fast: true,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const { gate, said, ...held } = await thread.holdInText();
+        expect((await thread.page()).thread).toMatchObject({ status: { value: "working" }, activeTurnId: held.turnId });
+        expect(await refusal(thread.say("another", "prompt"))).toBe("busy");
+        gate.release();
+        expect(await thread.ended(held)).toMatchObject({ state: "completed" });
+        expect(thread.feed.fold.said(held.turnId)).toBe(said.text);
+        expect(thread.feed.fold.turns.begun).toBe(1);
+      },
+    },
+    {
+      name: "several turns of one session",
+      fast: true,
+      run: async (stage) => {
+        const { says, memory } = stage.prompts;
+        const thread = await stage.thread();
+        for (const words of ["one", "two"]) expect((await thread.run(says(words))).text).toBe(words);
+        const last = await thread.run(memory ?? says("three"));
+        if (memory === undefined) expect(last.text).toBe("three");
+        else expect(memory.count(last.text)).toBe(3);
+        expect(thread.feed.all("session.opening")).toHaveLength(1);
+        expect(thread.feed.all("turn.ended").map(({ payload }) => payload.state)).toEqual(Array(3).fill("completed"));
+        expect(new Set(thread.feed.all("turn.started").map(({ payload }) => payload.turnId)).size).toBe(3);
+      },
+    },
+    {
+      name: "reasoning",
+      fast: true,
+      run: async (stage) => {
+        const { reasoning, text } = stage.prompts.reasoning;
+        const thread = await stage.thread();
+        const turn = await thread.run(stage.prompts.reasoning);
+        expect(turn.text).toBe(text);
+        expect(thread.feed.fold.reasoned(turn.turnId)).toBe(reasoning);
+      },
+    },
+    {
+      name: "to-do list",
+      run: async (stage) => {
+        const { stages, text } = stage.prompts.plan;
+        const thread = await stage.thread();
+        const turn = await thread.run(stage.prompts.plan);
+        expect(turn.text).toBe(text);
+        const told = thread.feed.all("turn.plan_updated").map(({ payload }) => payload.steps);
+        for (const steps of stages) expect(told).toContainEqual(steps);
+        expect(told.at(-1)).toEqual(stages.at(-1));
+        expect((await thread.page()).plan?.steps).toEqual(stages.at(-1));
+      },
+    },
+    {
+      name: "sub-agent",
+      skip: needs(({ attribution }) => attribution === "attributed" || attribution === "nested", "attribution"),
+      run: async (stage) => {
+        const { child, text } = stage.prompts.subAgent;
+        const thread = await stage.thread();
+        const turn = await thread.run(stage.prompts.subAgent);
+        expect(turn.text).toBe(text);
+        const { payload: task } = await thread.feed.next("task.started");
+        const path = task.childPath ?? [];
+        expect(path).toHaveLength(1);
+        expect(thread.feed.fold.said(turn.turnId, path)).toBe(child);
+        const { payload: end } = await thread.feed.next("task.ended", ({ taskId }) => taskId === task.taskId);
+        expect(end.status).toBe("completed");
+      },
+    },
+    {
+      name: "200,000 characters",
+      run: async (stage) => {
+        const huge = stage.prompts.huge(200_000);
+        const thread = await stage.thread();
+        const turn = await thread.run(huge);
+        expect(turn.text.length).toBe(200_000);
+        expect(turn.text === huge.text, "the text is exact").toBe(true);
+      },
+    },
+    {
+      name: "an empty answer",
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const turn = await thread.run(stage.prompts.empty);
+        expect(turn.text).toBe(stage.prompts.empty.text);
+        expect(["completed", "failed"]).toContain(turn.end.state);
+        expect((await thread.run(stage.prompts.text)).text).toBe(stage.prompts.text.text);
+      },
+    },
+    {
+      name: "a stream that breaks once: the text stands there once",
+      fast: true,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const turn = await thread.run(stage.prompts.brokenOnce);
+        expect(turn.end.state).toBe("completed");
+        expect(turn.text).toBe(stage.prompts.brokenOnce.text);
+      },
+    },
+  ],
+};

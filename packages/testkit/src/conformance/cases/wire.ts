@@ -1,0 +1,122 @@
+/** Cursors lose nothing, and secrets go nowhere. */
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { CaseGroup } from "../case.ts";
+import { needsApprovals } from "../case.ts";
+import { Feed } from "../client/feed.ts";
+import type { Thread } from "../world/thread.ts";
+import { allArguments } from "../world/processes.ts";
+import { canaryVariable } from "../world/world.ts";
+
+const everyFile = (dir: string): ReadonlyArray<string> =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+/** Connects, reads one more event at least, cuts; until it is told to stop. */
+const cutAgainAndAgain = async (feed: Feed, { client }: Thread, over: AbortSignal): Promise<void> => {
+  const stopped = once(over, "abort");
+  while (!over.aborted) {
+    const seen = feed.events.length;
+    await feed.connect(client);
+    const more = feed.until("another event", () => (feed.events.length > seen ? true : undefined));
+    // What is not waited for any more may fail.
+    more.catch(() => {});
+    await Promise.race([more, stopped]);
+    await feed.cut();
+  }
+};
+
+export const wire: CaseGroup = {
+  name: "the wire",
+  cases: [
+    {
+      name: "a stream that is cut and resumed loses nothing",
+      fast: true,
+      skip: needsApprovals,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const other = new Feed(thread.id);
+        // Cut wherever it happens to be, again and again, while the turns run.
+        const over = new AbortController();
+        const cutting = cutAgainAndAgain(other, thread, over.signal);
+        await thread.run(stage.prompts.reasoning);
+        await thread.runAsking(stage.prompts.shell("echo wire"), "allow");
+        const last = await thread.run(stage.prompts.text);
+        over.abort();
+        await cutting;
+        await other.connect(thread.client);
+        const done = ({ inputId }: { readonly inputId: string }): boolean => inputId === last.inputId;
+        const { sequence } = await thread.feed.next("input.done", done);
+        await other.next("input.done", done);
+        await other.cut();
+        const upTo = (feed: Feed) => feed.events.filter((event) => event.sequence <= sequence);
+        expect(upTo(other)).toEqual(upTo(thread.feed));
+
+        const { client, id } = thread;
+        const all = (await client.events(id)).filter((event) => event.sequence <= sequence);
+        expect(all.map(({ cursor, sequence: at, type }) => ({ cursor, at, type }))).toEqual(
+          upTo(thread.feed).map(({ cursor, sequence: at, type }) => ({ cursor, at, type })),
+        );
+        expect((await client.replay(id)).filter((event) => event.sequence <= sequence)).toEqual(all);
+        // From each of several points, what follows is the rest.
+        for (const cut of [1, Math.floor(all.length / 3), Math.floor(all.length / 2), all.length - 1]) {
+          const rest = (await client.events(id, all[cut - 1]?.cursor)).filter((event) => event.sequence <= sequence);
+          expect(rest).toEqual(all.slice(cut));
+        }
+      },
+    },
+    {
+      name: "a page in the middle of a turn, and the events after it, are the whole",
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const held = await thread.holdInText();
+        const page = await thread.page();
+        const text = page.rows
+          .filter((row) => row.kind === "message" && row.role === "assistant")
+          .map((row) => (row.kind === "message" ? row.text : ""))
+          .join("");
+        held.gate.release();
+        await thread.ended(held);
+        const later = thread.feed
+          .all("message.appended")
+          .filter(({ sequence }) => sequence > page.sequence)
+          .map(({ payload }) => payload.text);
+        expect(text + later.join("")).toBe(held.said.text);
+        expect((await thread.client.events(thread.id, page.cursor))[0]?.sequence).toBeGreaterThan(page.sequence);
+      },
+    },
+    {
+      name: "secrets are nowhere",
+      process: true,
+      fast: true,
+      skip: needsApprovals,
+      run: async (stage) => {
+        const { world, driver, prompts } = stage;
+        const thread = await stage.thread();
+        // The agent itself says it aloud, and so does its shell.
+        const sent = await thread.say(prompts.shell(`echo "it is $${canaryVariable}" > told.txt; cat told.txt`).prompt);
+        await thread.choose(await thread.request(), "allow");
+        expect(allArguments().filter((one) => one.includes(world.canary))).toEqual([]);
+        await thread.ended(sent);
+        expect(readFileSync(join(thread.cwd, "told.txt"), "utf8"), "the agent has it").toContain(world.canary);
+        await thread.run(prompts.says(`I was told ${world.canary}`.slice(0, -1)));
+        const told = [
+          thread.feed.events,
+          thread.feed.lives,
+          await thread.page(),
+          await thread.client.records(thread.id),
+          await thread.client.instance(driver.instances.main.id),
+        ];
+        expect(JSON.stringify(told).includes(world.canary), "answers of the API").toBe(false);
+        expect(driver.urls().filter((url) => url.includes(world.canary))).toEqual([]);
+        expect(world.log.includes(world.canary), "the server's log").toBe(false);
+        const files = everyFile(world.data).filter((path) => path !== join(world.data, "config.json"));
+        expect(files.length).toBeGreaterThan(2);
+        expect(files.filter((path) => readFileSync(path).includes(world.canary))).toEqual([]);
+      },
+    },
+  ],
+};

@@ -1,0 +1,122 @@
+/** The suite as vitest tests: one server, one driver, every case. */
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { groups } from "./cases/index.ts";
+import { Stage, type Case, type Facts } from "./case.ts";
+import type { Driver, DriverSource } from "./driver.ts";
+import { afterwards } from "./world/afterwards.ts";
+import { World } from "./world/world.ts";
+import type { StartServer } from "./world/server.ts";
+
+/**
+ * `drift`: it fails, with another version of the program than the pin. What was seen holds for the pin: look at the
+ * program first, then at the adapter.
+ */
+export type Verdict = "pass" | "fail" | "drift" | "skip";
+
+export interface Result {
+  readonly group: string;
+  readonly name: string;
+  readonly verdict: Verdict;
+  /** Of a skip. */
+  readonly reason?: string;
+}
+
+export interface Report {
+  readonly runtime: string;
+  readonly version: string;
+  readonly pin: string;
+  /** Whether all cases ran, not the fast part or a selection only. */
+  readonly isWhole: boolean;
+  readonly results: ReadonlyArray<Result>;
+}
+
+export interface SuiteOptions {
+  readonly startServer: StartServer;
+  readonly driver: DriverSource;
+  /** The part for every CI run. */
+  readonly isFast?: boolean;
+  /** A case may take this long, milliseconds. */
+  readonly timeout?: number;
+  /** At the end, with what became of each case. */
+  readonly onReport?: (report: Report) => void;
+}
+
+/** Declares the suite for one instance of one runtime. */
+export const conformance = (options: SuiteOptions): void => {
+  const { driver: source, isFast = false, timeout = 90_000, onReport } = options;
+  const world = new World(options.startServer);
+  const results: Array<Result> = [];
+  let driver: Driver;
+  let facts: Facts;
+  let version = "";
+
+  beforeAll(async () => {
+    [driver] = (await world.start([source])) as [Driver];
+    const { installation } = await world.client.instance(driver.instances.main.id);
+    if (installation.capabilities === undefined)
+      throw new Error(`${source.runtime} declares nothing: ${installation.problem ?? "it is not available"}`);
+    version = installation.version ?? "unknown";
+    facts = {
+      capabilities: installation.capabilities,
+      paths: await world.client.paths(),
+      isServerProcess: world.server.process !== undefined,
+    };
+  });
+
+  afterAll(async () => {
+    await world.stop();
+    const cases = groups.flatMap((group) => group.cases);
+    onReport?.({
+      runtime: source.runtime,
+      version,
+      pin: source.pin,
+      isWhole: !isFast && results.length === cases.length,
+      results,
+    });
+  });
+
+  const perform = async (one: Case): Promise<void> => {
+    const stage = new Stage(world, driver, facts, one.process);
+    try {
+      await one.run(stage);
+      for (const thread of stage.threads) await afterwards(thread);
+    } finally {
+      for (const thread of stage.threads) {
+        thread.dispose();
+        await thread.feed.cut();
+      }
+      driver.reset();
+    }
+  };
+
+  for (const group of groups) {
+    describe(group.name, () => {
+      for (const one of group.cases) {
+        if (isFast && one.fast !== true) continue;
+        const note = (verdict: Verdict, reason?: string): void => {
+          results.push({ group: group.name, name: one.name, verdict, ...(reason === undefined ? {} : { reason }) });
+        };
+        it(one.name, { timeout }, async (context) => {
+          const reason = one.skip?.(facts);
+          if (reason !== undefined) {
+            note("skip", reason);
+            context.skip(reason);
+          }
+          try {
+            await perform(one);
+            note("pass");
+          } catch (error) {
+            const isDrift = version !== source.pin;
+            note(isDrift ? "drift" : "fail");
+            await world.recover();
+            if (isDrift)
+              throw new Error(`DRIFT: ${source.runtime} ${version} is not the pinned ${source.pin}. ${String(error)}`, {
+                cause: error,
+              });
+            throw error;
+          }
+        });
+      }
+    });
+  }
+};
