@@ -36,6 +36,8 @@ export interface BenchContext {
   readonly scale: number;
   /** Measured rounds of each side of a comparison. */
   readonly rounds: number;
+  /** Also say where the time goes, where a bench can. */
+  readonly profile: boolean;
   /** Keeps a figure for the table and the `--out` file. */
   readonly report: (...figures: ReadonlyArray<Figure>) => void;
 }

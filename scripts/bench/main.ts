@@ -15,12 +15,23 @@ const family: Family<BenchContext> = {
     "--out FILE    write the figures and the machine as JSON",
     "--scale N     multiply the amount of work (default 1; less only to see that a bench runs)",
     "--rounds N    measured rounds of each side (default 5)",
+    "--profile     ingestion: also say where the time goes",
   ],
   entries: [
     {
       name: "raw-sqlite",
       summary: "bare node:sqlite: group commit against a transaction a command, FULL and NORMAL",
       load: async () => (await import("./raw-sqlite.ts")).rawSqlite,
+    },
+    {
+      name: "core",
+      summary: "commands, growth, newest page, start and rebuild with a million events",
+      load: async () => (await import("./core.ts")).core,
+    },
+    {
+      name: "ingestion",
+      summary: "deltas of 1 and 20 threads, memory, a flood beside a quiet thread, what a reply takes in the log",
+      load: async () => (await import("./ingestion.ts")).ingestion,
     },
   ],
 };
@@ -32,6 +43,7 @@ const { values, positionals } = parseArgs({
     out: { type: "string" },
     scale: { type: "string", default: "1" },
     rounds: { type: "string", default: "5" },
+    profile: { type: "boolean", default: false },
   },
 });
 
@@ -59,6 +71,7 @@ try {
   process.exitCode = await dispatch(family, name, {
     scale: positive("scale", values.scale),
     rounds: positive("rounds", values.rounds),
+    profile: values.profile,
     report: (...more) => void figures.push(...more),
   });
 } finally {
