@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { claudeEnvironment, claudeModel } from "../../packages/testkit/src/mock-model/index.ts";
+import { claudeEnvironment, claudeModel } from "@tributary/testkit";
 import { JsonLines, type Message } from "./json-lines.ts";
 
 const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codexEnvironment, codexHome } from "../../packages/testkit/src/mock-model/index.ts";
+import { codexEnvironment, codexHome } from "@tributary/testkit";
 import { JsonLines, type Message } from "./json-lines.ts";
 
 const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>

@@ -5,12 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  codexModel,
-  mockTexts as texts,
-  startMockModel,
-  type RunningMockModel,
-} from "../../packages/testkit/src/mock-model/index.ts";
+import { codexModel, mockTexts as texts, startMockModel, type RunningMockModel } from "@tributary/testkit";
 import { Claude } from "./claude.ts";
 import { Codex } from "./codex.ts";
 

@@ -25,7 +25,7 @@ const expectationOf = (line: string): ReadonlyArray<Expectation> => {
 
 export const scenarioFiles: ReadonlyArray<ScenarioFile> = readdirSync(folder)
   .filter((name) => name.endsWith(".ndjson"))
-  .sort()
+  .toSorted()
   .map((name) => {
     const text = readFileSync(`${folder}${name}`, "utf8");
     return { name: name.replace(/\.ndjson$/, ""), text, expectations: text.split("\n").flatMap(expectationOf) };

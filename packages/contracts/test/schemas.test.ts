@@ -1,0 +1,108 @@
+import { Schema } from "effect";
+import { describe, expect, it } from "vitest";
+import {
+  ClientCommand,
+  commandSchemas,
+  decodeRuntimeEvent,
+  domainPayloads,
+  isUndecodable,
+  runtimePayloads,
+} from "../src/index.ts";
+import { commandSamples, domainSamples, runtimeSamples } from "./samples.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Names of the fields that a schema demands, by leaving each out. */
+const required = (decodes: (value: Fields) => boolean, sample: Fields): ReadonlyArray<string> =>
+  Object.keys(sample).filter((key) => !decodes(without(sample, key)));
+
+const without = (fields: Fields, key: string): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => name !== key));
+
+/** A value that no field of ours takes. */
+const wrong = Symbol("wrong");
+
+/** Fields that hold any JSON: every value fits. */
+const anything = new Set(["input", "output", "form", "value"]);
+
+const checkFields = (decodes: (value: Fields) => boolean, sample: Fields): void => {
+  expect(decodes(sample)).toBe(true);
+  // A newer field stops nothing (I18).
+  expect(decodes({ ...sample, addedLater: 1 })).toBe(true);
+  for (const key of Object.keys(sample).filter((name) => !anything.has(name)))
+    expect({ [key]: decodes({ ...sample, [key]: wrong }) }).toEqual({ [key]: false });
+};
+
+const cases = <T extends string>(samples: Readonly<Record<T, Fields>>) => Object.entries<Fields>(samples);
+
+describe("canonical runtime events", () => {
+  const decodes = (type: string) => (payload: Fields) => !isUndecodable(decodeRuntimeEvent({ type, payload }));
+
+  it.each(cases(runtimeSamples))("%s", (type, sample) => {
+    checkFields(decodes(type), sample);
+    expect(decodeRuntimeEvent({ type, id: "e1", agentPath: ["a"], turnId: "t", payload: sample })).toMatchObject({
+      type,
+      id: "e1",
+      agentPath: ["a"],
+      payload: sample,
+    });
+  });
+
+  it("has a sample of every type, and each type demands what it must", () => {
+    expect(Object.keys(runtimeSamples).toSorted()).toEqual(Object.keys(runtimePayloads).toSorted());
+    expect(required(decodes("content.delta"), runtimeSamples["content.delta"])).toEqual(["stream", "text"]);
+    expect(required(decodes("usage.updated"), runtimeSamples["usage.updated"])).toEqual(["basis"]);
+    expect(required(decodes("turn.completed"), runtimeSamples["turn.completed"])).toEqual(["outcome"]);
+  });
+
+  it.each([
+    ["no object", null],
+    ["a string", "content.delta"],
+    ["no type", { payload: {} }],
+    ["a type that nobody knows", { type: "quantum.entangled", payload: {} }],
+    ["a name that every object has", { type: "constructor", payload: {} }],
+    ["an empty id", { type: "unknown", id: "", payload: { kind: "k" } }],
+    ["a control character in an id", { type: "unknown", turnId: "a\u0000b", payload: { kind: "k" } }],
+    ["an id that is too long", { type: "unknown", itemId: "x".repeat(513), payload: { kind: "k" } }],
+    [
+      "an agent path that is too deep",
+      { type: "unknown", agentPath: Array.from({ length: 17 }, () => "a"), payload: { kind: "k" } },
+    ],
+    ["a negative count", { type: "usage.updated", payload: { inputTokens: -1, basis: "turn" } }],
+    ["a fraction of a token", { type: "usage.updated", payload: { inputTokens: 1.5, basis: "turn" } }],
+    ["a time that is none", { type: "unknown", at: "yesterday", payload: { kind: "k" } }],
+  ])("says what is wrong with %s, and never throws", (_, value) => {
+    const decoded = decodeRuntimeEvent(value);
+    expect(isUndecodable(decoded) && decoded.problem.length > 0).toBe(true);
+  });
+});
+
+describe("stored events", () => {
+  it.each(cases(domainSamples))("%s", (type, sample) => {
+    checkFields(Schema.is(domainPayloads[type as keyof typeof domainPayloads] as Schema.Codec<unknown>), sample);
+  });
+
+  it("has a sample of every type", () => {
+    expect(Object.keys(domainSamples).toSorted()).toEqual(Object.keys(domainPayloads).toSorted());
+  });
+});
+
+describe("client commands", () => {
+  const decodes = Schema.is(ClientCommand);
+
+  it.each(cases(commandSamples))("%s", (type, sample) => {
+    checkFields((fields) => decodes({ type, ...fields }), sample);
+    expect(
+      Schema.is(commandSchemas[type as keyof typeof commandSchemas] as Schema.Codec<unknown>)({ type, ...sample }),
+    ).toBe(true);
+  });
+
+  it.each([
+    ["an internal command", { type: "turn.start", turnId: "t", generation: 1 }],
+    ["no command id", { type: "thread.archive", threadId: "T" }],
+    ["a text over 1 MiB", { type: "input.submit", ...commandSamples["input.submit"], text: "x".repeat(1_048_577) }],
+    ["an answer of neither kind", { type: "request.answer", ...commandSamples["request.answer"], answer: {} }],
+  ])("refuses %s", (_, value) => {
+    expect(decodes(value)).toBe(false);
+  });
+});
