@@ -1,6 +1,5 @@
 /** The program of Claude Code: which one, with which environment and arguments. */
 import { mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { type InstanceConfig, OpenError, type ProcessIdentity } from "@tributary/contracts";
@@ -16,17 +15,17 @@ const usualPlaces = (): ReadonlyArray<string> => [
   join(homedir(), ".claude", "local", `claude${exe}`),
 ];
 
+const ancestors = (folder: string): ReadonlyArray<string> => {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...ancestors(parent)];
+};
+
 /** The one that comes with the vendor's SDK, where that is installed beside us. */
 const bundled = (): ReadonlyArray<string> => {
-  const require = createRequire(import.meta.url);
-  const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`;
-  return [name, `${name}-musl`].flatMap((each) => {
-    try {
-      return [join(dirname(require.resolve(`${each}/package.json`)), `claude${exe}`)];
-    } catch {
-      return [];
-    }
-  });
+  const name = `claude-agent-sdk-${process.platform}-${process.arch}`;
+  return ancestors(import.meta.dirname).flatMap((folder) =>
+    [name, `${name}-musl`].map((each) => join(folder, "node_modules", "@anthropic-ai", each, `claude${exe}`)),
+  );
 };
 
 /** The instance's program: configured, else on the path, else where it usually is. Looks at the file system. */
