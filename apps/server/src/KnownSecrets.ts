@@ -3,6 +3,7 @@
  * servers, and answers to secret questions. In memory only: what is known of them goes with the host.
  */
 import type { ClientCommand, ClientCommandOf, McpServer } from "@tributary/contracts";
+import { environmentSecrets } from "@tributary/providers";
 import { Writer } from "@tributary/store";
 import { Context, Effect, Layer } from "effect";
 import { Instances } from "./Instances.ts";
@@ -22,7 +23,7 @@ export class KnownSecrets extends Context.Service<
       const writer = yield* Writer;
       return make(
         (threadId) => writer.state(threadId),
-        (instance) => Object.values(instances.config(instance)?.env ?? {}),
+        (instance) => environmentSecrets(instances.config(instance)?.env),
       );
     }),
   );

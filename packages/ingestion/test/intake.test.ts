@@ -91,8 +91,19 @@ describe("secrets (I16)", () => {
     expect(JSON.stringify(events)).not.toContain("token-123");
   });
 
-  it("that are shorter than any secret spoil nothing", () =>
-    expect(take([delta("abc")], "abc", secrets).entry).toMatchObject({ frame: '"abc"', events: [delta("abc")] }));
+  it("that are shorter than any secret spoil nothing", () => {
+    expect(take([delta("abc")], "abc", secrets).entry).toMatchObject({ frame: '"abc"', events: [delta("abc")] });
+  });
+
+  it("never rename the fields of an event, only names in what is the runtime's own", () => {
+    const failure = { class: "auth", message: "an error", retryable: false };
+    const ended = { type: "turn.completed", turnId: "t", payload: { outcome: "failed", error: failure } };
+    const item = { type: "item.started", itemId: "i", payload: { itemType: "tool", input: { error: "no error" } } };
+    expect(take([ended, item], {}, ["error"]).entry.events).toEqual([
+      { ...ended, payload: { outcome: "failed", error: { ...failure, message: `an ${mask}` } } },
+      { ...item, payload: { itemType: "tool", input: { [mask]: `no ${mask}` } } },
+    ]);
+  });
 });
 
 describe("room for what waits", () => {
@@ -113,15 +124,16 @@ describe("room for what waits", () => {
     const admitted: Array<string> = [];
     const wait = (threadId: string, bytes: number, name: string) =>
       budget.wait(threadId, bytes, () => admitted.push(name));
-    budget.tryTake("a", 10);
+    budget.tryTake("a", 5);
     wait("a", 8, "a1");
+    // There would be room for it, but another one of its thread came before.
     wait("a", 1, "a2");
     expect(budget.tryTake("a", 1)).toBe(false);
     expect(budget.tryTake("b", 10)).toBe(true);
     wait("b", 5, "b1");
     budget.release("b", 10);
     expect(admitted).toEqual(["b1"]);
-    budget.release("a", 10);
+    budget.release("a", 5);
     expect(admitted).toEqual(["b1", "a1", "a2"]);
   });
 

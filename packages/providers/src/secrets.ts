@@ -14,10 +14,12 @@ const path = /^(~?[\\/]|[A-Za-z]:[\\/])/;
 
 /**
  * The values of an environment that are kept out of records. A folder is none: replacing it would ruin every path below
- * it. A variable whose name says that it is a secret always is one.
+ * it, unless the variable's name says that it is a secret. Nor is a short value.
  */
 export const environmentSecrets = (env: Readonly<Record<string, string>> = {}): ReadonlyArray<string> =>
-  Object.entries(env).flatMap(([name, value]) => (secretName.test(name) || !path.test(value) ? [value] : []));
+  Object.entries(env).flatMap(([name, value]) =>
+    value.length >= SHORTEST && (secretName.test(name) || !path.test(value)) ? [value] : [],
+  );
 
 export class Secrets {
   /** Longest first: one value may hold another. */

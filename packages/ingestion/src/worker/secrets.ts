@@ -25,12 +25,18 @@ export const maskable = (secrets: ReadonlyArray<string>): ReadonlyArray<string> 
 const maskText = (text: string, secrets: ReadonlyArray<string>): string =>
   secrets.reduce((masked, secret) => masked.replaceAll(secret, mask), text);
 
-const maskDeep = (value: unknown, secrets: ReadonlyArray<string>): unknown => {
+/** Fields of events whose inside is the runtime's own JSON. */
+const foreign: ReadonlySet<string> = new Set(["input", "output", "form", "value", "choices", "ext"]);
+
+/** `keys`: whether names are masked too. Those of our own events never are: a secret "error" must not cost the error. */
+const maskDeep = (value: unknown, secrets: ReadonlyArray<string>, keys: boolean): unknown => {
   if (typeof value === "string") return maskText(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => maskDeep(item, secrets));
+  if (Array.isArray(value)) return value.map((item) => maskDeep(item, secrets, keys));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [maskText(key, secrets), maskDeep(item, secrets)]),
+    Object.entries(value).map(([key, item]) =>
+      keys ? [maskText(key, secrets), maskDeep(item, secrets, true)] : [key, maskDeep(item, secrets, foreign.has(key))],
+    ),
   );
 };
 
@@ -38,10 +44,10 @@ const maskDeep = (value: unknown, secrets: ReadonlyArray<string>): unknown => {
 const mayHold = (json: string, secrets: ReadonlyArray<string>): boolean =>
   secrets.some((secret) => json.includes(JSON.stringify(secret).slice(1, -1)));
 
-/** The value without secrets, given its JSON; the same value where there are none. */
+/** A value without secrets, its names included, given its JSON; the same value where there are none. */
 export const maskValue = (value: unknown, json: string, secrets: ReadonlyArray<string>): unknown =>
-  secrets.length > 0 && mayHold(json, secrets) ? maskDeep(value, secrets) : value;
+  secrets.length > 0 && mayHold(json, secrets) ? maskDeep(value, secrets, true) : value;
 
-/** Likewise for an event. Only strings change, and only into other strings. */
+/** Likewise for an event, whose own fields keep their names. Only strings change, and only into other strings. */
 export const maskEvent = (event: RuntimeEvent, json: string, secrets: ReadonlyArray<string>): RuntimeEvent =>
-  maskValue(event, json, secrets) as RuntimeEvent;
+  secrets.length > 0 && mayHold(json, secrets) ? (maskDeep(event, secrets, false) as RuntimeEvent) : event;
