@@ -18,6 +18,20 @@ const checkpointNow = (world: World) => {
   return world.checkpoint;
 };
 
+describe("records that were dealt with", () => {
+  it("are not interpreted again, whoever hands them over", () => {
+    const world = running();
+    world.feed(delta("Hello"), { type: "notice", payload: { level: "info", code: "c", message: "m" } });
+    world.feedAs(7, delta("old"));
+    const { length } = world.log;
+    const refused = world.refusals.length;
+    world.again();
+    expect(world.log.length).toBe(length);
+    expect(world.refusals.length).toBe(refused);
+    expect(world.books().accounted).toBe(world.books().journal);
+  });
+});
+
 describe("the interpretive state", () => {
   it("holds no text, and does not grow with it", () => {
     const sizes = [10, 1_000, 20_000].map((deltas) => {

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest";
 import { mask } from "@tributary/domain";
 import { Journal, Signals, Writer } from "@tributary/store";
-import { Effect, Fiber, Layer } from "effect";
+import { Deferred, Effect, Fiber, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { ProviderRuntimeIngestion, Secrets } from "../src/index.ts";
 import { completed, delta, exited, itemStarted, requestOpened, turnCompleted, turnStarted } from "./events.ts";
@@ -66,14 +66,20 @@ describe("drain", () => {
     "that comes while a step is under way is not resolved by that step",
     Effect.gen(function* () {
       const ingestion = yield* ProviderRuntimeIngestion;
+      const signals = yield* Signals;
       yield* openThread();
       yield* pushAndInterpret(turnStarted());
+      // The step with the tool commits; before it is told so, somebody asks for a flush.
+      const fork = Effect.runForkWith(yield* Effect.context<Layer.Success<ReturnType<typeof layer>>>());
+      const asked = yield* Deferred.make<Record<string, string>>();
+      let isAsked = false;
+      yield* signals.onCommit(() => {
+        if (!isAsked) fork(Deferred.into(Effect.orDie(Effect.andThen(ingestion.drain("T"), messagesOf())), asked));
+        isAsked = true;
+      });
       yield* push(itemStarted("a", "tool"), delta("Hello"));
-      // Everything is on its way; only then somebody asks for a flush.
-      while (ingestion.diagnostics("T").held === 0) yield* Effect.yieldNow;
-      yield* ingestion.drain("T");
-      assert.deepStrictEqual(yield* messagesOf(), { "t1//m#0": "Hello" });
-    }),
+      assert.deepStrictEqual(yield* Deferred.await(asked), { "t1//m#0": "Hello" });
+    }).pipe(Effect.scoped),
   );
 
   run(

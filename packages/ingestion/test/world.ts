@@ -8,7 +8,7 @@ import type { Closed, Lookups, ThreadState } from "@tributary/domain";
 import type { Checkpoint, JournalRecord } from "@tributary/store";
 import { totalEvents } from "../src/accounts.ts";
 import { interpretation, runInStep, runQuietly } from "../src/interpret/batch.ts";
-import type { Holder, Surroundings } from "../src/interpret/batch.ts";
+import type { Holder, Resume, Surroundings } from "../src/interpret/batch.ts";
 import { flushDue, nextDeadline } from "../src/interpret/deadlines.ts";
 import { flushPending } from "../src/interpret/enter.ts";
 import { encodeMemory } from "../src/checkpoint/interpretive-state.ts";
@@ -18,6 +18,16 @@ import { restoreMemory } from "../src/checkpoint/restore.ts";
 import { flushEverything, settleEverything } from "../src/interpret/settlement.ts";
 
 export const threadId = "T";
+
+const runRecords = (holder: Holder, around: Surroundings, records: ReadonlyArray<JournalRecord>, from: Resume): void =>
+  runInStep(
+    holder,
+    around,
+    records,
+    from,
+    () => false,
+    () => undefined,
+  );
 
 export const capabilities = {
   steer: false,
@@ -148,16 +158,7 @@ export class World {
   private run(records: ReadonlyArray<JournalRecord>): void {
     const from = runQuietly(this.holder, this.quietly(), records);
     if (from === undefined) return;
-    this.inStep((around) =>
-      runInStep(
-        this.holder,
-        around,
-        records,
-        from,
-        () => false,
-        () => undefined,
-      ),
-    );
+    this.inStep((around) => runRecords(this.holder, around, records, from));
   }
 
   /** Journals one record and interprets it. */
@@ -189,6 +190,11 @@ export class World {
     };
     this.journal.push(record);
     this.run([record]);
+  }
+
+  /** Hands everything in the journal over once more. */
+  again(): void {
+    this.inStep((around) => runRecords(this.holder, around, this.journal, { record: 0, event: 0 }));
   }
 
   /** Anything that ingestion does in a step of its own. */
