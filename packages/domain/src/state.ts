@@ -126,7 +126,7 @@ export interface ThreadState {
   readonly textDelivery: TextDelivery;
   readonly archived: boolean;
   readonly deleted: boolean;
-  /** The native id to resume with: of the newest session that had one, or given at creation. */
+  /** The native id to resume with: of the newest session that had a turn, or given at creation. */
   readonly nativeSessionId?: string;
   readonly session?: SessionState;
   readonly turn?: TurnState;

@@ -86,7 +86,12 @@ describe("opening", () => {
   it("comes to a session", () => {
     given(created(), opening()).told(opened).thenEvents(ready());
     const { state } = given(...open);
-    expect(state).toMatchObject({ nativeSessionId: "native-1", session: { state: "ready", capabilities } });
+    expect(state).toMatchObject({ session: { state: "ready", nativeSessionId: "native-1", capabilities } });
+  });
+
+  it("can be resumed once it had a turn", () => {
+    expect(given(...open).state?.nativeSessionId).toBeUndefined();
+    expect(given(...open, turn("t1")).state?.nativeSessionId).toBe("native-1");
   });
 
   it("or to nothing: the input that it was for fails, the rest waits", () => {

@@ -166,7 +166,7 @@ describe("opening a session", () => {
       yield* Effect.orDie(world.engine.open("T"));
       assert.deepStrictEqual(world.stub.called("open"), ["T open 1"]);
       yield* Effect.orDie(world.engine.open("T", 3));
-      assert.deepStrictEqual(world.stub.called("open"), ["T open 1", "T open 2 native-T", "T open 3 native-T"]);
+      assert.deepStrictEqual(world.stub.called("open"), ["T open 1", "T open 2", "T open 3"]);
       assert.strictEqual(world.state().session?.generation, 3);
       world.stub.behaviours.open = "runtime_refused";
       yield* world.does({ type: "session.release", threadId: "T" });

@@ -16,16 +16,14 @@ const over = (state: ThreadState, generation: number, next: Pick<SessionState, "
 
 export const sessionEvolvers: Evolvers<Extract<DomainEventType, `session.${string}`>> = {
   "session.opening": (state, { generation }) => ({ ...state, session: { generation, state: "opening" } }),
-  "session.started": (state, { generation, nativeSessionId, capabilities, model, effort }) => ({
-    ...change(state, generation, (session) => ({
+  "session.started": (state, { generation, nativeSessionId, capabilities, model, effort }) =>
+    change(state, generation, (session) => ({
       ...session,
       state: "ready",
       nativeSessionId,
       capabilities,
       ...defined({ model, effort }),
     })),
-    nativeSessionId,
-  }),
   "session.configured": (state, payload) =>
     change(state, payload.generation, (session) => ({
       ...session,

@@ -14,8 +14,11 @@ const aim = (interrupt: InterruptState, { turnId, inputIds }: Started): Interrup
 
 const start = (state: ThreadState, payload: Started): ThreadState => {
   const { turnId, generation, inputIds } = payload;
+  const native = state.session?.nativeSessionId;
   return {
     ...without(state, "lastTurnState"),
+    // Runtimes keep a session from its first turn on: one that never had any is not there to be resumed.
+    ...(native === undefined ? {} : { nativeSessionId: native }),
     turn: { turnId, generation, inputIds },
     // What started before its turn was seen belongs to it now.
     inputs: state.inputs.map((input) =>
