@@ -25,6 +25,11 @@ export class Findings {
     process.stderr.write(`VIOLATION ${text}\n`);
   }
 
+  /** Everything that was broken, as an error. */
+  asError(name: string): Violated {
+    return new Violated(name, this.#violations, this.#seed);
+  }
+
   /** Prints the figures. Throws `Violated` when anything was broken. */
   finish(name: string): void {
     const width = Math.max(...this.#figures.map(([what]) => what.length));
@@ -34,7 +39,7 @@ export class Findings {
       process.stdout.write(`  no violation${this.#seed === undefined ? "" : ` (seed ${this.#seed})`}\n`);
       return;
     }
-    throw new Violated(name, this.#violations, this.#seed);
+    throw this.asError(name);
   }
 }
 

@@ -1,24 +1,21 @@
 import { parseArgs } from "node:util";
 
 /** Whole numbers from the arguments of a fault script, by option; what is not given has its default. */
-export const numbersOf = <const Name extends string>(
+export const numbersOf = <Defaults extends Readonly<Record<string, number>>>(
   args: ReadonlyArray<string>,
-  defaults: Readonly<Record<Name, number>>,
-): Readonly<Record<Name, number>> => {
-  const names = Object.keys(defaults) as ReadonlyArray<Name>;
+  defaults: Defaults,
+): { readonly [Name in keyof Defaults]: number } => {
   const { values } = parseArgs({
     args: [...args],
-    options: Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
+    options: Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: "string" as const }])),
   });
-  const numberOf = (name: Name): number => {
-    const text = values[name];
-    if (text === undefined) return defaults[name];
+  const given = Object.entries(values).map(([name, text]) => {
     const value = Number(text);
     if (!Number.isInteger(value) || value < 0)
       throw new Error(`--${name} takes a whole number, not "${String(text)}".`);
-    return value;
-  };
-  return Object.fromEntries(names.map((name) => [name, numberOf(name)])) as Record<Name, number>;
+    return [name, value] as const;
+  });
+  return { ...defaults, ...Object.fromEntries(given) };
 };
 
 /** A seed for a run that was given none. */
