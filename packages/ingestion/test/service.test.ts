@@ -77,7 +77,7 @@ describe("drain", () => {
         if (!isAsked) fork(Deferred.into(Effect.orDie(Effect.andThen(ingestion.drain("T"), messagesOf())), asked));
         isAsked = true;
       });
-      yield* push(itemStarted("a", "tool"), delta("Hello"));
+      yield* ingestion.submit("T", 1, record(itemStarted("a", "tool"), delta("Hello")));
       assert.deepStrictEqual(yield* Deferred.await(asked), { "t1//m#0": "Hello" });
     }).pipe(Effect.scoped),
   );
@@ -153,13 +153,16 @@ describe("what others do to a thread", () => {
   run(
     "an interrupt flushes what is held, buffered text too",
     Effect.gen(function* () {
-      const ingestion = yield* ProviderRuntimeIngestion;
+      const signals = yield* Signals;
       yield* openThread("T", "buffered");
       yield* pushAndInterpret(turnStarted(), delta("Hello"));
+      const signal = yield* signals.subscribe(["T"]);
       yield* dispatch({ type: "turn.interrupt", commandId: "i", threadId: "T" });
-      yield* ingestion.interpreted("T");
+      // Of its own accord: nobody asks for it, no record comes.
+      yield* signal.wait;
+      if ((yield* typesOf()).at(-1) !== "message.appended") yield* signal.wait;
       assert.deepStrictEqual(yield* messagesOf(), { "t1//m#0": "Hello" });
-    }),
+    }).pipe(Effect.scoped),
   );
 
   run(
