@@ -82,9 +82,9 @@ const load = async (
   kill: () => Promise<void>,
 ): Promise<ReadonlyArray<Sent>> => {
   const sent: Array<Sent> = [];
-  let isOn = true;
+  const people = { areThere: true };
   const client = async (index: number): Promise<void> => {
-    for (let n = 0; isOn; n += 1) {
+    for (let n = 0; people.areThere; n += 1) {
       const threadId = `${name}-c${index}-${Math.floor(n / 6)}`;
       const one: Sent = { key: `${name}-c${index}-n${n}`, ...command(n % 6, threadId, cwd) };
       sent.push(one);
@@ -97,7 +97,7 @@ const load = async (
   const all = Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
   await pause(150 + random.below(900));
   const killed = kill();
-  isOn = false;
+  people.areThere = false;
   await killed;
   await all;
   return sent;
