@@ -116,7 +116,8 @@ export class Lanes {
       const now = yield* Clock.currentTimeMillis;
       yield* wakeAt === undefined
         ? lane.latch.await
-        : Effect.raceFirst(lane.latch.await, Effect.sleep(Math.max(0, wakeAt - now)));
+        : // Whole milliseconds, and at least one: a sleep that ends a fraction too early would begin again without end.
+          Effect.raceFirst(lane.latch.await, Effect.sleep(Math.max(1, Math.ceil(wakeAt - now))));
       if (!lane.isParked) return;
       lane.isParked = false;
       activity.enter();
