@@ -5,6 +5,9 @@ import type { FaultContext } from "./main.ts";
 
 const crash = '{"crash":true}';
 
+/** No scenario waits for real time; one that takes this long does not end. */
+const runDeadline = "60 seconds";
+
 /** Every scenario file, killed after every one of its lines, each position a run of its own (I1 to I8). */
 export const scenarios = async ({ args }: FaultContext): Promise<void> => {
   const [only] = args;
@@ -14,18 +17,22 @@ export const scenarios = async ({ args }: FaultContext): Promise<void> => {
   let events = 0;
   for (const { name, text } of files) {
     const lines = scriptLines(text);
+    const begun = performance.now();
     for (let line = 0; line < lines; line += 1) {
       const where = `${name}, killed after line ${line + 1} of ${lines}`;
       runs += 1;
       try {
         const script = `${afterLine(text, line, `${crash}\n{"snapshot":"crashed"}`)}\n{"snapshot":"end"}\n{"rebuild":true}`;
-        const output = await Effect.runPromise(runScenario(script));
+        const output = await Effect.runPromise(Effect.timeout(runScenario(script), runDeadline));
         events += output.events.length;
         check(findings, where, output);
       } catch (cause) {
         findings.expect(false, `${where}: the run fails`, String(cause));
       }
     }
+    const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+    const megabytes = Math.round(process.memoryUsage().heapUsed / 1e6);
+    process.stderr.write(`${name}: ${lines} kills, ${seconds} s, ${megabytes} MB in use\n`);
   }
   findings.expect(runs > 0, `no scenario is named like "${only ?? ""}"`);
   findings.figure("scenario files", files.length);

@@ -66,7 +66,10 @@ export const makeVirtualClock = (start: number): VirtualClock => {
   };
 };
 
-/** A clock of one host: it dies with it. Whoever sleeps on it then, or later, wakes at once and finds nothing left. */
+/**
+ * A clock of one host: it dies with it. Whoever sleeps on it then wakes at once and finds nothing left. Who sleeps on it
+ * later wakes in a turn of its own: the clock stands still, and a timer that sees that it is early sleeps again and again.
+ */
 export interface MortalClock {
   readonly clock: Clock.Clock;
   readonly die: () => void;
@@ -74,9 +77,17 @@ export interface MortalClock {
 
 export const mortal = (clock: Clock.Clock): MortalClock => {
   const death = Deferred.makeUnsafe<void>();
+  let isDead = false;
   return {
-    clock: { ...clock, sleep: (duration) => Effect.raceFirst(clock.sleep(duration), Deferred.await(death)) },
+    clock: {
+      ...clock,
+      sleep: (duration) =>
+        Effect.suspend(() =>
+          isDead ? Effect.yieldNow : Effect.raceFirst(clock.sleep(duration), Deferred.await(death)),
+        ),
+    },
     die: () => {
+      isDead = true;
       Deferred.doneUnsafe(death, Effect.void);
     },
   };
