@@ -59,7 +59,7 @@ export class Stage {
   /** A new thread with a folder of its own, followed from its first event. */
   async thread(options: ThreadOptions = {}): Promise<Thread> {
     const { world, driver } = this;
-    const thread = new Thread(world, randomUUID(), world.makeFolder("thread"));
+    const thread = new Thread(world, driver, randomUUID(), world.makeFolder("thread"));
     const instance = options.instance ?? this.#instance;
     await thread.client.createThread({
       ...driver.thread,
@@ -73,19 +73,29 @@ export class Stage {
     return thread;
   }
 
-  /** Ends the server as `how` says and starts another one, to which every thread is connected again. */
-  async restart(how: "stop" | "kill"): Promise<void> {
-    await (how === "stop" ? this.world.stopServer() : this.world.killServer());
-    // What was said until then is read to its end.
-    await Promise.all(this.threads.map(({ feed }) => feed.over));
-    await this.world.startServer();
-    await this.reconnect();
-  }
-
-  async reconnect(): Promise<void> {
-    await Promise.all(this.threads.map((thread) => thread.feed.connect(thread.client)));
+  /**
+   * Ends the server as `how` says and starts another one, to which every thread is connected again. In between, some
+   * agents must have outlived the one that was killed, else nothing was shown about survivors.
+   */
+  restart(how: "stop" | "kill"): Promise<void> {
+    return restartServer(this.world, this.threads, how);
   }
 }
+
+export const restartServer = async (
+  world: World,
+  threads: ReadonlyArray<Thread>,
+  how: "stop" | "kill",
+): Promise<void> => {
+  await (how === "stop" ? world.stopServer() : world.killServer());
+  // What was said until then is read to its end.
+  await Promise.all(threads.map(({ feed }) => feed.over));
+  const outliving = threads.filter(({ driver }) => how === "kill" && driver.outlivesHost === true);
+  for (const { cwd } of outliving)
+    if (!world.processes().some((one) => one.cwd === cwd)) throw new Error("no agent outlived the killed server");
+  await world.startServer();
+  await Promise.all(threads.map((thread) => thread.feed.connect(thread.client)));
+};
 
 /** For cases that start another server in the place of a killed one. */
 export const needsServerProcess = ({ isServerProcess }: Facts): string | undefined =>

@@ -89,6 +89,8 @@ export interface Driver {
   /** A model that can be asked for by name, and effort levels, where the runtime has a choice. */
   readonly model?: string;
   readonly effort?: string;
+  /** Its programs live on when their host is killed. */
+  readonly outlivesHost?: boolean;
   readonly gate: (name: string) => Promise<Gate>;
   /** After each case. */
   readonly reset: () => void;

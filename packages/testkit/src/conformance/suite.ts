@@ -35,6 +35,8 @@ export interface SuiteOptions {
   readonly driver: DriverSource;
   /** The part for every CI run. */
   readonly isFast?: boolean;
+  /** These groups only. */
+  readonly only?: ReadonlyArray<string>;
   /** A case may take this long, milliseconds. */
   readonly timeout?: number;
   /** At the end, with what became of each case. */
@@ -43,7 +45,8 @@ export interface SuiteOptions {
 
 /** Declares the suite for one instance of one runtime. */
 export const conformance = (options: SuiteOptions): void => {
-  const { driver: source, isFast = false, timeout = 90_000, onReport } = options;
+  const { driver: source, isFast = false, only, timeout = 90_000, onReport } = options;
+  const chosen = groups.filter(({ name }) => only?.includes(name) ?? true);
   const world = new World(options.startServer);
   const results: Array<Result> = [];
   let driver: Driver;
@@ -61,7 +64,7 @@ export const conformance = (options: SuiteOptions): void => {
       paths: await world.client.paths(),
       isServerProcess: world.server.process !== undefined,
     };
-  });
+  }, timeout);
 
   afterAll(async () => {
     await world.stop();
@@ -73,7 +76,7 @@ export const conformance = (options: SuiteOptions): void => {
       isWhole: !isFast && results.length === cases.length,
       results,
     });
-  });
+  }, timeout);
 
   const perform = async (one: Case): Promise<void> => {
     const stage = new Stage(world, driver, facts, one.process);
@@ -89,7 +92,7 @@ export const conformance = (options: SuiteOptions): void => {
     }
   };
 
-  for (const group of groups) {
+  for (const group of chosen) {
     describe(group.name, () => {
       for (const one of group.cases) {
         if (isFast && one.fast !== true) continue;

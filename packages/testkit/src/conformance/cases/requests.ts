@@ -50,7 +50,8 @@ export const requests: CaseGroup = {
       name: "allow for the session: the same is not asked again",
       skip: needsApprovals,
       run: async (stage) => {
-        const command = "echo session > session.txt";
+        // No redirection: some programs ask for the file that it names each time.
+        const command = "touch session.txt";
         const thread = await stage.thread();
         await thread.runAsking(stage.prompts.shell(command), "allow", "session");
         const again = stage.prompts.shellAgain(command);

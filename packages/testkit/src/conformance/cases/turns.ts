@@ -1,8 +1,16 @@
 /** Opening, attribution, and what one turn after another says. */
+import type { Capabilities } from "@tributary/contracts";
 import { expect } from "vitest";
 import { refusal } from "../client/client.ts";
 import type { CaseGroup } from "../case.ts";
 import { needs } from "../case.ts";
+
+/** Must come back from a person's lips to the agent's as it is. */
+const awkward =
+  'na\u00efve e\u0301 \u{1f600} \u{1f468}\u200d\u{1f469}\u200d\u{1f467} a\u2028b \u05e9\u05dc\u05d5\u05dd "quoted" \\ end';
+
+/** What a session's model can't change. */
+const fixed = ({ models: _m, efforts: _e, serviceTiers: _s, maxContextTokens: _t, ...rest }: Capabilities) => rest;
 
 export const turns: CaseGroup = {
   name: "turns",
@@ -20,8 +28,8 @@ export const turns: CaseGroup = {
         const { payload: session } = await thread.feed.next("session.started");
         expect(session).toMatchObject({ generation: 1, resumed: false });
         expect(session.nativeSessionId).not.toBe("");
-        expect(session.capabilities, "what the session declares, against the instance").toEqual(
-          stage.facts.capabilities,
+        expect(fixed(session.capabilities), "what the session declares, against the instance").toEqual(
+          fixed(stage.facts.capabilities),
         );
         expect(thread.agent()).toBeGreaterThan(0);
         await thread.feed.next("input.done", ({ inputId }) => inputId === turn.inputId);
@@ -38,8 +46,9 @@ export const turns: CaseGroup = {
       fast: true,
       run: async (stage) => {
         const thread = await stage.thread();
-        const turn = await thread.run(stage.prompts.unicode);
-        expect(turn.text).toBe(stage.prompts.unicode.text);
+        const said = stage.prompts.says(awkward);
+        const turn = await thread.run(said);
+        expect(turn.text).toBe(awkward);
         expect(thread.feed.all("turn.started").map(({ payload }) => payload)).toMatchObject([
           { turnId: turn.turnId, generation: 1, inputIds: [turn.inputId], origin: "input" },
         ]);
@@ -47,8 +56,8 @@ export const turns: CaseGroup = {
           expect(start).toMatchObject({ turnId: turn.turnId, agentPath: [], generation: 1 });
         const page = await thread.page();
         expect(page.rows.filter((row) => row.kind === "message")).toMatchObject([
-          { role: "user", rowId: turn.inputId, text: stage.prompts.unicode.prompt, inputState: "done" },
-          { role: "assistant", turnId: turn.turnId, agentPath: [], text: stage.prompts.unicode.text },
+          { role: "user", rowId: turn.inputId, text: said.prompt, inputState: "done" },
+          { role: "assistant", turnId: turn.turnId, agentPath: [], text: awkward },
         ]);
         const records = await thread.client.records(thread.id);
         expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
@@ -103,7 +112,10 @@ export const turns: CaseGroup = {
         const turn = await thread.run(stage.prompts.plan);
         expect(turn.text).toBe(text);
         const told = thread.feed.all("turn.plan_updated").map(({ payload }) => payload.steps);
-        for (const steps of stages) expect(told).toContainEqual(steps);
+        // Some tell the list whole, others step by step.
+        const names = stages.at(-1)?.map((step) => step.text) ?? [];
+        for (const steps of told) expect(names.slice(0, steps.length)).toEqual(steps.map((step) => step.text));
+        expect(told.length).toBeGreaterThan(1);
         expect(told.at(-1)).toEqual(stages.at(-1));
         expect((await thread.page()).plan?.steps).toEqual(stages.at(-1));
       },
@@ -122,6 +134,14 @@ export const turns: CaseGroup = {
         expect(thread.feed.fold.said(turn.turnId, path)).toBe(child);
         const { payload: end } = await thread.feed.next("task.ended", ({ taskId }) => taskId === task.taskId);
         expect(end.status).toBe("completed");
+      },
+    },
+    {
+      name: "unicode",
+      fast: true,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        expect((await thread.run(stage.prompts.unicode)).text).toBe(stage.prompts.unicode.text);
       },
     },
     {

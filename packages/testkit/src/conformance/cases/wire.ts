@@ -43,7 +43,7 @@ export const wire: CaseGroup = {
         const over = new AbortController();
         const cutting = cutAgainAndAgain(other, thread, over.signal);
         await thread.run(stage.prompts.reasoning);
-        await thread.runAsking(stage.prompts.shell("echo wire"), "allow");
+        await thread.runAsking(stage.prompts.shell("echo wire > wire.txt"), "allow");
         const last = await thread.run(stage.prompts.text);
         over.abort();
         await cutting;

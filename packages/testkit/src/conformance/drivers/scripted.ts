@@ -69,6 +69,7 @@ export const scriptedDriver = (program: {
         lost: { instance: instance("lost", false), nativeSessionId: "a-session-that-is-gone" },
       },
       prompts,
+      outlivesHost: true,
       model: scriptedModels[1],
       gate: (name) => gates.make(name),
       reset: () => gates.clear(),

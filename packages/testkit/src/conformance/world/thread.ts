@@ -5,7 +5,7 @@ import type { Answer, Delivery, RequestRow } from "@tributary/contracts";
 import type { Receipt, ThreadPageView } from "../client/client.ts";
 import type { SeenEventOf } from "../client/events.ts";
 import { Feed } from "../client/feed.ts";
-import type { Said } from "../driver.ts";
+import type { Driver, Said } from "../driver.ts";
 import { lifeline, type Lifeline } from "./lifeline.ts";
 import type { World } from "./world.ts";
 
@@ -23,13 +23,15 @@ type Scope = "once" | "session";
 
 export class Thread {
   readonly world: World;
+  readonly driver: Driver;
   readonly id: string;
   readonly cwd: string;
   readonly feed: Feed;
   readonly #lifelines: Array<Lifeline> = [];
 
-  constructor(world: World, id: string, cwd: string) {
+  constructor(world: World, driver: Driver, id: string, cwd: string) {
     this.world = world;
+    this.driver = driver;
     this.id = id;
     this.cwd = cwd;
     this.feed = new Feed(id);
@@ -45,19 +47,23 @@ export class Thread {
     return { inputId, receipt: await this.client.submit(this.id, input) };
   }
 
-  /** The turn that an input is in, once the runtime said so. */
-  async turnOf({ inputId }: Sent): Promise<string> {
-    const { payload } = await this.feed.next("input.started", (started) => started.inputId === inputId);
-    if (payload.turnId === undefined) throw new Error(`the input ${inputId} started without a turn`);
-    return payload.turnId;
+  /** The turn that an input is in, once the runtime said so: with the turn's beginning, or with the input's. */
+  turnOf(sent: Sent): Promise<string> {
+    return this.feed.until(`the turn of the input ${sent.inputId}`, () => this.#turnSaid(sent));
+  }
+
+  #turnSaid({ inputId }: Sent): string | undefined {
+    const turn = this.feed.all("turn.started").find(({ payload }) => payload.inputIds.includes(inputId));
+    const input = this.feed.all("input.started").find(({ payload }) => payload.inputId === inputId);
+    return turn?.payload.turnId ?? input?.payload.turnId;
   }
 
   /** Waits for what becomes of an input. */
-  outcome({ inputId }: Sent): Promise<Outcome> {
+  outcome(sent: Sent): Promise<Outcome> {
     const { feed } = this;
+    const { inputId } = sent;
     return feed.until<Outcome>(`an outcome of the input ${inputId}`, () => {
-      const started = feed.all("input.started").find(({ payload }) => payload.inputId === inputId);
-      const turnId = started?.payload.turnId;
+      const turnId = this.#turnSaid(sent);
       return (
         feed.all("turn.ended").find(({ payload }) => turnId !== undefined && payload.turnId === turnId) ??
         feed.all("input.failed").find(({ payload }) => payload.inputId === inputId) ??
@@ -110,8 +116,8 @@ export class Thread {
   /** A turn that stands in the middle of its text, everything before shown. */
   async holdInText() {
     const name = this.world.name("gate");
-    const gate = await this.world.driver.gate(name);
-    const said = this.world.driver.prompts.gate(name);
+    const gate = await this.driver.gate(name);
+    const said = this.driver.prompts.gate(name);
     const sent = await this.say(said.prompt);
     await gate.held;
     const turnId = await this.turnOf(sent);
@@ -125,7 +131,7 @@ export class Thread {
   async holdInTool() {
     const line = await this.lifeline();
     const from = this.feed.events.length;
-    const said = this.world.driver.prompts.shell(line.command);
+    const said = this.driver.prompts.shell(line.command);
     const sent = await this.say(said.prompt);
     await this.choose(await this.request(from), "allow");
     await line.up;
@@ -133,7 +139,7 @@ export class Thread {
   }
 
   /** A turn that waits for a person. */
-  async holdInRequest(said: Said = this.world.driver.prompts.shell("echo asked > asked.txt")) {
+  async holdInRequest(said: Said = this.driver.prompts.shell("echo asked > asked.txt")) {
     const from = this.feed.events.length;
     const sent = await this.say(said.prompt);
     const request = await this.request(from);

@@ -24,7 +24,7 @@ export class World {
   readonly work = join(this.folder, "work");
   readonly #startServer: StartServer;
   readonly #logs: Array<string> = [];
-  #driver: Driver | undefined;
+  #drivers: ReadonlyArray<Driver> = [];
   #server: RunningServer | undefined;
   #names = 0;
 
@@ -50,7 +50,7 @@ export class World {
     writeFileSync(join(this.data, "config.json"), JSON.stringify({ instances }), { mode: 0o600 });
     this.#server = await this.#startServer(this.data);
     await this.client.createProject(this.work);
-    this.#driver = drivers[0];
+    this.#drivers = drivers;
     return drivers;
   }
 
@@ -61,11 +61,6 @@ export class World {
 
   get client(): Client {
     return new Client(this.server.url, this.server.token);
-  }
-
-  get driver(): Driver {
-    if (this.#driver === undefined) throw new Error("the world has not started");
-    return this.#driver;
   }
 
   /** What all servers of this world wrote. */
@@ -128,7 +123,7 @@ export class World {
   async stop(): Promise<void> {
     await this.stopServer();
     for (const { pid } of this.processes()) killed(pid);
-    await this.#driver?.stop();
+    for (const driver of this.#drivers) await driver.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
