@@ -84,7 +84,8 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
         lane.isDue = true;
         enqueue(lane);
       });
-      fork(Effect.andThen(Effect.sleep(Math.max(0, at - now())), goOff));
+      // At least a millisecond: a timer that is set again by its own end must not do so without a pause.
+      fork(Effect.andThen(Effect.sleep(Math.max(1, Math.ceil(at - now()))), goOff));
     };
 
     /** What nobody talks to any more, and holds nothing, is forgotten (I11). */
