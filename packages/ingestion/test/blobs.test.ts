@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing";
 import { ProviderRuntimeIngestion } from "../src/index.ts";
 import { diffBytes } from "../src/limits.ts";
 import { itemCompleted, itemStarted, itemUpdated, turnStarted } from "./events.ts";
-import { layer, logOf, openThread, push, pushAndDrain, pushAndInterpret } from "./support.ts";
+import { layer, logOf, openThread, pushAndDrain, pushAndInterpret } from "./support.ts";
 
 const large = (name: string): string => `+${name}\n`.repeat(diffBytes);
 const change = (path: string): FileChange => ({ path, kind: "update", diff: large(path) });
@@ -36,7 +36,7 @@ describe("large diffs", () => {
   it.effect("of items, however they come", () =>
     Effect.gen(function* () {
       yield* openThread();
-      yield* push(turnStarted(), itemStarted("a", "file_change", { changes: [change("started")] }));
+      yield* pushAndInterpret(turnStarted(), itemStarted("a", "file_change", { changes: [change("started")] }));
       yield* pushAndInterpret(itemUpdated("a", "file_change", { changes: [change("updated")] }));
       // An update that waits for its 200 ms, or does not.
       yield* TestClock.adjust(200);
