@@ -216,7 +216,7 @@ describe("command output", () => {
   });
 
   it("however it is cut and whatever crashes, head, gap and tail make the whole", () => {
-    forSeeds(60, (random) => {
+    forSeeds(20, (random) => {
       const world = running();
       const whole = Array.from({ length: random.below(4_000) }, () => scrap(random, 20))
         .join("")

@@ -6,7 +6,7 @@ import { forSeeds, random } from "./random.ts";
 import type { Random } from "./random.ts";
 import { World } from "./world.ts";
 
-const seeds = Number(process.env["SEEDS"] ?? 25);
+const seeds = Number(process.env["SEEDS"] ?? 15);
 
 /** Plays a script that follows from the seed; `disturb` comes after each record. */
 const play = (seed: number, disturb: (world: World) => void, length = 120): World => {

@@ -46,7 +46,7 @@ describe("the interpretive state", () => {
 
   it("follows what is open, not what was", () => {
     const world = running();
-    for (let n = 0; n < 2_000; n += 1) {
+    for (let n = 0; n < 600; n += 1) {
       world.feed(delta("text", { itemId: `i${n}` }));
       world.feed(itemStarted(`tool${n}`, "command"));
       world.feed({ type: "item.completed", turnId: "t1", itemId: `i${n}`, payload: { itemType: "assistant_message" } });

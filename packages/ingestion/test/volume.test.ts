@@ -73,7 +73,7 @@ describe("a million deltas", () => {
     assert.isBelow(most, 12 * 2 ** 20);
     assert.isBelow(encodeMemory(holder.memory).length, 4_000);
     assert.strictEqual(totalEvents(holder.memory.accounts), 1_000_002);
-  });
+  }, 60_000);
 
   it.effect("never wait in more room than there is", () =>
     Effect.gen(function* () {
