@@ -2,7 +2,7 @@
 import type { Refusal } from "@tributary/contracts";
 import { scenarioState } from "@tributary/projections";
 import type { ScenarioState } from "@tributary/projections";
-import type { StoreError } from "@tributary/store";
+import type { Difference, StoreError } from "@tributary/store";
 import { Clock, Effect, References } from "effect";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,6 +31,8 @@ export interface ScenarioOutput {
 export interface ScenarioOptions {
   /** Where relative `feed` files are looked for; the working folder unless said. */
   readonly folder?: string;
+  /** Told at the end what a rebuild of the projections would change: nothing, if all is well (I14). */
+  readonly onDifferences?: (differences: ReadonlyArray<Difference>) => void;
 }
 
 const pageSize = 1_000;
@@ -80,13 +82,13 @@ const output = Effect.fnUntraced(function* (stage: Stage): Effect.fn.Return<Scen
   };
 });
 
-const perform = Effect.fnUntraced(function* (text: string, dir: string, folder: string) {
+const perform = Effect.fnUntraced(function* (text: string, dir: string, options: ScenarioOptions) {
   const script = yield* Effect.try({
     try: () => parseScript(text),
     catch: (cause) =>
       cause instanceof ScenarioFileError ? cause : new ScenarioFileError({ line: 0, message: String(cause) }),
   });
-  const stage = yield* openStage(dir, folder);
+  const stage = yield* openStage(dir, options.folder ?? process.cwd());
   const play = Effect.gen(function* () {
     yield* stage.open;
     for (const numbered of script) {
@@ -94,6 +96,7 @@ const perform = Effect.fnUntraced(function* (text: string, dir: string, folder: 
       yield* stage.settle;
     }
     yield* stage.drain;
+    if (options.onDifferences !== undefined) options.onDifferences(yield* stage.world().store.diff);
     return yield* output(stage);
   });
   return yield* Effect.ensuring(play, stage.close).pipe(
@@ -110,6 +113,6 @@ export const runScenario = (
 ): Effect.Effect<ScenarioOutput, ScenarioFileError | StoreError> =>
   Effect.acquireUseRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "tributary-scenario-"))),
-    (dir) => perform(text, dir, options.folder ?? process.cwd()),
+    (dir) => perform(text, dir, options),
     (dir) => Effect.sync(() => rmSync(dir, { recursive: true, force: true })),
   );
