@@ -102,6 +102,9 @@ const unruly = async (
   const stopped = await until(call, threadId, isStopped, stopDeadline);
   const stopMs = performance.now() - begun;
   findings.expect(isStopped(stopped), `${what}: not stopped within the deadline (I9)`, stopped.thread);
+  // What was said to it follows when its call is given up, which for a steer may be later than its turn's end.
+  const settled = await until(call, threadId, isSettled, stopDeadline);
+  findings.expect(isSettled(settled), `${what}: an input stays with it`, settled.inputs);
 
   await call(`${path}/release`, { body: {} });
   const over = await until(call, threadId, isOver, stopDeadline);
@@ -127,6 +130,10 @@ const isOpen = ({ streaming, status, state }: Page): boolean =>
 const isStopped = ({ thread, turns, inputs }: Page): boolean =>
   thread.activeTurnId === undefined &&
   turns.every(({ state }: { state: string }) => state !== "running") &&
+  // Before there is a turn, stopping is about the input that would begin one.
+  (turns.length > 0 || isSettled({ inputs }));
+
+const isSettled = ({ inputs }: Page): boolean =>
   inputs.every(({ state }: { state: string }) => state !== "handed_over" && state !== "started" && state !== "queued");
 
 const isOver = ({ thread }: Page): boolean => ["exited", "released", "failed"].includes(thread.session?.state);
