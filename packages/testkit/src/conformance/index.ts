@@ -1,4 +1,5 @@
-export { conformance, type Report, type Result, type SuiteOptions, type Verdict } from "./suite.ts";
+export { groups } from "./cases/index.ts";
+export { conformance, perform, type Report, type Result, type SuiteOptions, type Verdict } from "./suite.ts";
 export { claudeDriver } from "./drivers/claude.ts";
 export { codexDriver } from "./drivers/codex.ts";
 export { scriptedDriver } from "./drivers/scripted.ts";

@@ -43,6 +43,33 @@ export interface SuiteOptions {
   readonly onReport?: (report: Report) => void;
 }
 
+/** A case, and then what must hold after every case. */
+export const perform = async (one: Case, stage: Stage): Promise<void> => {
+  try {
+    await one.run(stage);
+    for (const thread of stage.threads) await afterwards(thread);
+  } finally {
+    for (const thread of stage.threads) {
+      thread.dispose();
+      await thread.feed.cut();
+    }
+    stage.driver.reset();
+  }
+};
+
+/** What a failure is, by the version that it was seen with. */
+export const failure = (
+  { runtime, pin }: Pick<DriverSource, "runtime" | "pin">,
+  version: string,
+  error: unknown,
+): { readonly verdict: "fail" | "drift"; readonly error: unknown } =>
+  version === pin
+    ? { verdict: "fail", error }
+    : {
+        verdict: "drift",
+        error: new Error(`DRIFT: ${runtime} ${version} is not the pinned ${pin}. ${String(error)}`, { cause: error }),
+      };
+
 /** Declares the suite for one instance of one runtime. */
 export const conformance = (options: SuiteOptions): void => {
   const { driver: source, isFast = false, only, timeout = 90_000, onReport } = options;
@@ -78,20 +105,6 @@ export const conformance = (options: SuiteOptions): void => {
     });
   }, timeout);
 
-  const perform = async (one: Case): Promise<void> => {
-    const stage = new Stage(world, driver, facts, one.process);
-    try {
-      await one.run(stage);
-      for (const thread of stage.threads) await afterwards(thread);
-    } finally {
-      for (const thread of stage.threads) {
-        thread.dispose();
-        await thread.feed.cut();
-      }
-      driver.reset();
-    }
-  };
-
   for (const group of chosen) {
     describe(group.name, () => {
       for (const one of group.cases) {
@@ -106,17 +119,13 @@ export const conformance = (options: SuiteOptions): void => {
             context.skip(reason);
           }
           try {
-            await perform(one);
+            await perform(one, new Stage(world, driver, facts, one.process === true));
             note("pass");
           } catch (error) {
-            const isDrift = version !== source.pin;
-            note(isDrift ? "drift" : "fail");
+            const failed = failure(source, version, error);
+            note(failed.verdict);
             await world.recover();
-            if (isDrift)
-              throw new Error(`DRIFT: ${source.runtime} ${version} is not the pinned ${source.pin}. ${String(error)}`, {
-                cause: error,
-              });
-            throw error;
+            throw failed.error;
           }
         });
       }
