@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createConnection } from "node:net";
+import { PassThrough } from "node:stream";
 import { Effect, Stream } from "effect";
 import { TurnEnd } from "./turn.ts";
 
@@ -32,12 +33,14 @@ export const runCommand = (
         ([code]) => (typeof code === "number" ? code : 128),
         () => 127,
       );
-      return { child, exit };
+      // Node throws away what a child said when it exits before anybody reads: somebody reads from the first moment.
+      const said = [child.stdout.pipe(new PassThrough()), child.stderr.pipe(new PassThrough())] as const;
+      return { child, exit, said };
     }),
-    Effect.fnUntraced(function* ({ child, exit }) {
+    Effect.fnUntraced(function* ({ exit, said: [stdout, stderr] }) {
       const pieces: Array<string> = [];
       const read = (stream: AsyncIterable<Uint8Array>) => Stream.decodeText(Stream.fromAsyncIterable(stream, String));
-      yield* Stream.runForEach(Stream.merge(read(child.stdout), read(child.stderr)), (piece) => {
+      yield* Stream.runForEach(Stream.merge(read(stdout), read(stderr)), (piece) => {
         pieces.push(piece);
         return say(piece);
       }).pipe(Effect.ignore);
