@@ -65,7 +65,7 @@ const checkLog = (played: ReadonlyArray<Played>, log: ReadonlyArray<LogEvent>): 
   }
 };
 
-const endsATurn = ["turn.completed", "turn.started", "session.exited"];
+const endsATurn: ReadonlySet<unknown> = new Set(["turn.completed", "turn.started", "session.exited"]);
 
 /** I6: an event changes its own generation, and ends no turn but the one that it may. */
 const checkApart = ({ line, events, calls }: Played, account: Account): void => {
@@ -78,7 +78,7 @@ const checkApart = ({ line, events, calls }: Played, account: Account): void => 
   if (calls.length > 0) return;
   const ended = events.find((one) => one.type === "turn.ended" && one.streamId === event["threadId"]);
   if (ended === undefined) return;
-  must(endsATurn.includes(String(type)), `${String(type)} ended a turn (I6)`);
+  must(endsATurn.has(type), `${String(type)} ended a turn (I6)`);
   if (type === "turn.completed")
     must(
       (ended.payload as { turnId: string }).turnId === turnId,

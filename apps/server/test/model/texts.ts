@@ -9,22 +9,30 @@ import type { ScriptLine } from "./script.ts";
 
 interface Sent {
   readonly event: ScriptLine;
-  readonly taken: boolean;
+  /** Undefined: one copy was refused, and a later one perhaps only known already. */
+  readonly taken: boolean | undefined;
 }
 
 const marks = (text: string): ReadonlyArray<string> => [...text.matchAll(/<(\d+)>/g)].map(([, mark = ""]) => mark);
 
-/** What became of each delta of a thread, in the order of sending. A repeated one counts when it was first taken. */
+/** What became of each delta of a thread, in the order of sending. The same event again in its session says nothing. */
 const sentTo = (threadId: string, played: ReadonlyArray<Played>): ReadonlyMap<string, Sent> => {
   const sent = new Map<string, Sent>();
+  const known = new Set<string>();
   let refusedBefore = 0;
-  for (const { line, refused } of played) {
+  let generation = 0;
+  for (const { line, refused, events } of played) {
     const taken = refused === refusedBefore;
     refusedBefore = refused;
+    generation += events.filter(({ type, streamId }) => type === "session.opening" && streamId === threadId).length;
     const event = line["event"] as ScriptLine | undefined;
     if (event?.["threadId"] !== threadId || event["type"] !== "content.delta") continue;
     const [mark] = marks((event["payload"] as { readonly text: string }).text);
-    if (mark === undefined || sent.get(mark)?.taken === true) continue;
+    const session = `${String(event["generation"] ?? generation)} ${mark}`;
+    if (mark === undefined || known.has(session)) continue;
+    known.add(session);
+    // One that was refused in its session and came again in the next counts there.
+    if (sent.get(mark)?.taken === true) continue;
     sent.delete(mark);
     sent.set(mark, { event, taken });
   }
@@ -53,8 +61,8 @@ export const checkTexts = (played: ReadonlyArray<Played>, { threads }: ScenarioS
       const times = found.get(mark) ?? 0;
       const mayBeGone = event["itemId"] === retractable;
       if (times > 1) throw new Error(`<${mark}> stands ${times} times (I4)`);
-      if (!taken && times > 0) throw new Error(`<${mark}> was refused, and stands (I5)`);
-      if (taken && times === 0 && !mayBeGone) throw new Error(`<${mark}> was taken, and is lost (I4)`);
+      if (taken === false && times > 0) throw new Error(`<${mark}> was refused, and stands (I5)`);
+      if (taken === true && times === 0 && !mayBeGone) throw new Error(`<${mark}> was taken, and is lost (I4)`);
     }
   }
 };
