@@ -51,7 +51,11 @@ const ensureSession = Effect.fnUntraced(function* (stage: Stage, threadId: strin
     if (state === undefined || state.deleted) return;
     const current = state.session?.generation ?? 0;
     if (current > 0 && (generation === undefined || current >= generation)) return;
-    yield* engine.open(threadId, current + 1);
+    // A runtime that hangs while it opens is there, and may speak; one that will not go makes the next one wait.
+    yield* stage.patiently(
+      engine.open(threadId, current + 1),
+      () => (writer.state(threadId)?.session?.generation ?? 0) > current,
+    );
     yield* stage.settle;
     if (writer.state(threadId)?.session?.generation === state.session?.generation) return;
   }

@@ -1,7 +1,7 @@
 /** What the lines of a scenario act on: the world of the moment, and what is kept through crashes and for the output. */
 import type { ScenarioState } from "@tributary/projections";
 import type { StoreError } from "@tributary/store";
-import { Effect } from "effect";
+import { Effect, Fiber } from "effect";
 import { makeStub } from "./stub.ts";
 import type { Stub } from "./stub.ts";
 import { makeVirtualClock } from "./virtual-clock.ts";
@@ -37,6 +37,11 @@ export interface Stage {
   readonly drain: Effect.Effect<void>;
   /** Resolves when everything waits: for a runtime, for a person, or for time. */
   readonly settle: Effect.Effect<void>;
+  /**
+   * Does something that may have to wait for a deadline (of a runtime that hangs): time passes as far as that takes and no
+   * further. It is left alone once `isEnough`.
+   */
+  readonly patiently: <E>(effect: Effect.Effect<void, E>, isEnough?: () => boolean) => Effect.Effect<void, E>;
   readonly close: Effect.Effect<void>;
 }
 
@@ -81,6 +86,15 @@ export const openStage = (dir: string, folder: string): Effect.Effect<Stage> =>
       }
     });
 
+    const patiently = Effect.fnUntraced(function* <E>(effect: Effect.Effect<void, E>, isEnough = () => false) {
+      const fiber = yield* Effect.forkDetach(effect, { startImmediately: true });
+      yield* settle;
+      while (fiber.pollUnsafe() === undefined && !isEnough()) if (!(yield* time.skip(settle))) break;
+      const exit = fiber.pollUnsafe();
+      if (exit === undefined) yield* Fiber.interrupt(fiber);
+      else yield* exit;
+    });
+
     /** What a new host does not know of: sessions and where their records go. */
     const forget = Effect.sync(() => {
       stub.killAll();
@@ -97,13 +111,18 @@ export const openStage = (dir: string, folder: string): Effect.Effect<Stage> =>
       world,
       open,
       settle,
+      patiently,
       crash: Effect.suspend(() => world().drop).pipe(Effect.andThen(forget), Effect.andThen(open)),
       replay: Effect.suspend(() => world().drop).pipe(
         Effect.andThen(open),
         // What is journalled and not interpreted is the new host's first work.
         Effect.andThen(Effect.suspend(() => interpretOpen(world()))),
       ),
-      restart: Effect.suspend(() => world().end).pipe(Effect.andThen(forget), Effect.andThen(open)),
+      restart: Effect.suspend(() => patiently(world().engine.shutdown)).pipe(
+        Effect.andThen(Effect.suspend(() => world().end)),
+        Effect.andThen(forget),
+        Effect.andThen(open),
+      ),
       drain: Effect.suspend(() => Effect.andThen(settle, world().ingestion.drain())).pipe(Effect.andThen(settle)),
       close: Effect.suspend(() => current?.drop ?? Effect.void),
     };

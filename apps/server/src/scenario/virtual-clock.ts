@@ -15,6 +15,8 @@ export interface VirtualClock {
    * a deadline that is set by an earlier one is met at its own instant.
    */
   readonly advance: (ms: number, settle: Effect.Effect<void>) => Effect.Effect<void>;
+  /** Moves time forward to the next instant at which somebody wakes; false: nobody sleeps. */
+  readonly skip: (settle: Effect.Effect<void>) => Effect.Effect<boolean>;
 }
 
 export const makeVirtualClock = (start: number): VirtualClock => {
@@ -42,6 +44,13 @@ export const makeVirtualClock = (start: number): VirtualClock => {
     return first;
   };
 
+  const wake = Effect.fnUntraced(function* (sleeper: Sleeper, settle: Effect.Effect<void>) {
+    now = Math.max(now, sleeper.due);
+    sleepers.delete(sleeper);
+    sleeper.wake();
+    yield* settle;
+  });
+
   return {
     clock: {
       currentTimeMillisUnsafe: () => now,
@@ -54,14 +63,14 @@ export const makeVirtualClock = (start: number): VirtualClock => {
     },
     advance: Effect.fnUntraced(function* (ms, settle) {
       const target = now + ms;
-      for (let sleeper = next(target); sleeper !== undefined; sleeper = next(target)) {
-        now = Math.max(now, sleeper.due);
-        sleepers.delete(sleeper);
-        sleeper.wake();
-        yield* settle;
-      }
+      for (let sleeper = next(target); sleeper !== undefined; sleeper = next(target)) yield* wake(sleeper, settle);
       now = target;
       yield* settle;
+    }),
+    skip: Effect.fnUntraced(function* (settle) {
+      const sleeper = next(Number.POSITIVE_INFINITY);
+      if (sleeper !== undefined) yield* wake(sleeper, settle);
+      return sleeper !== undefined;
     }),
   };
 };
