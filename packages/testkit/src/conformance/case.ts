@@ -80,6 +80,11 @@ export class Stage {
   restart(how: "stop" | "kill"): Promise<void> {
     return restartServer(this.world, this.threads, how);
   }
+
+  /** Starts a server in the place of the stopped one, and connects every thread again. */
+  resume(): Promise<void> {
+    return resumeServer(this.world, this.threads);
+  }
 }
 
 export const restartServer = async (
@@ -88,11 +93,15 @@ export const restartServer = async (
   how: "stop" | "kill",
 ): Promise<void> => {
   await (how === "stop" ? world.stopServer() : world.killServer());
-  // What was said until then is read to its end.
-  await Promise.all(threads.map(({ feed }) => feed.over));
   const outliving = threads.filter(({ driver }) => how === "kill" && driver.outlivesHost === true);
   for (const { cwd } of outliving)
     if (!world.processes().some((one) => one.cwd === cwd)) throw new Error("no agent outlived the killed server");
+  await resumeServer(world, threads);
+};
+
+const resumeServer = async (world: World, threads: ReadonlyArray<Thread>): Promise<void> => {
+  // What was said until then is read to its end.
+  await Promise.all(threads.map(({ feed }) => feed.over));
   await world.startServer();
   await Promise.all(threads.map((thread) => thread.feed.connect(thread.client)));
 };

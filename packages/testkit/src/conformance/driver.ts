@@ -53,6 +53,8 @@ export interface Prompts {
   readonly plan: Said & { readonly stages: ReadonlyArray<ReadonlyArray<PlanStep>> };
   /** A sub-agent that says `child`. */
   readonly subAgent: Said & { readonly child: string };
+  /** A sub-agent that asks to run a command. */
+  readonly subAgentShell: (command: string) => { readonly prompt: string };
   readonly fails: Readonly<Record<FailureName, string>>;
   /** The stream breaks once and is tried again: the text must stand there once. */
   readonly brokenOnce: Said;

@@ -47,7 +47,7 @@ export interface SuiteOptions {
 export const perform = async (one: Case, stage: Stage): Promise<void> => {
   try {
     await one.run(stage);
-    for (const thread of stage.threads) await afterwards(thread);
+    for (const thread of stage.threads) if (!thread.isDeleted) await afterwards(thread);
   } finally {
     for (const thread of stage.threads) {
       thread.dispose();

@@ -1,5 +1,6 @@
 /** How sessions end, and how threads go on afterwards. */
 import { expect } from "vitest";
+import { refusal } from "../client/client.ts";
 import type { CaseGroup, Facts, Stage } from "../case.ts";
 import { needs, needsApprovals, needsServerProcess } from "../case.ts";
 import type { Thread } from "../world/thread.ts";
@@ -29,7 +30,7 @@ export const endings: CaseGroup = {
       skip: needsApprovals,
       run: async (stage) => {
         const thread = await stage.thread();
-        const held = await thread.holdInTool();
+        const held = await thread.holdInTool({ isStubborn: true });
         await thread.client.release(thread.id);
         expect(await thread.ended(held)).toMatchObject({ state: "interrupted" });
         const { payload } = await thread.feed.next("session.released");
@@ -45,12 +46,19 @@ export const endings: CaseGroup = {
       fast: true,
       skip: needsServerProcess,
       run: async (stage) => {
-        const thread = await stage.thread();
-        await thread.run(stage.prompts.says("before"));
-        await stage.restart("stop");
-        await thread.feed.next("session.exited", ({ generation }) => generation === 1);
-        await stage.world.noneLeft();
-        await goesOn(stage, thread, 2, 1);
+        const [idle, running] = await Promise.all([stage.thread(), stage.thread()]);
+        await idle.run(stage.prompts.says("before"));
+        const tool = stage.facts.capabilities.approvals ? await running.holdInTool() : undefined;
+        await stage.world.stopServer();
+        // A server that ends well leaves nothing.
+        expect(stage.world.processes()).toEqual([]);
+        await tool?.line.gone;
+        await stage.resume();
+        await idle.feed.next("session.exited", ({ generation }) => generation === 1);
+        await goesOn(stage, idle, 2, 1);
+        if (tool === undefined) return;
+        expect(await running.ended(tool)).toMatchObject({ state: "interrupted" });
+        await goesOn(stage, running, 2, 1);
       },
     },
     {
@@ -85,6 +93,23 @@ export const endings: CaseGroup = {
         expect(await asking.ended(asked)).toMatchObject({ state: "lost" });
         expect(await asking.requestsIn("pending")).toEqual([]);
         await goesOn(stage, asking, 2, 1);
+      },
+    },
+    {
+      name: "delete in the middle of a turn",
+      process: true,
+      skip: needsApprovals,
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const held = await thread.holdInTool();
+        await thread.client.remove(thread.id);
+        await held.line.gone;
+        await stage.world.noneLeft(thread.cwd);
+        expect(await thread.ended(held)).toMatchObject({ state: "interrupted" });
+        await thread.feed.next("session.released", ({ reason }) => reason === "deleted");
+        expect(thread.feed.fold.open, "still open in a deleted thread (I8)").toEqual([]);
+        expect(await refusal(thread.say(stage.prompts.text.prompt))).toBe("thread_deleted");
+        thread.isDeleted = true;
       },
     },
     {

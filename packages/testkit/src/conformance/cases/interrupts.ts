@@ -1,8 +1,9 @@
 /** A person can always stop (I9). */
 import { expect } from "vitest";
-import { refusal } from "../client/client.ts";
+import { ProblemError, refusal } from "../client/client.ts";
 import type { CaseGroup } from "../case.ts";
-import { needsApprovals } from "../case.ts";
+import { needs, needsApprovals } from "../case.ts";
+import type { Sent } from "../world/thread.ts";
 
 export const interrupts: CaseGroup = {
   name: "interrupt",
@@ -27,7 +28,7 @@ export const interrupts: CaseGroup = {
       skip: needsApprovals,
       run: async (stage) => {
         const thread = await stage.thread();
-        const held = await thread.holdInTool();
+        const held = await thread.holdInTool({ isStubborn: true });
         await thread.client.interrupt(thread.id);
         expect(await thread.ended(held)).toMatchObject({ state: "interrupted" });
         await held.line.gone;
@@ -48,6 +49,54 @@ export const interrupts: CaseGroup = {
         const { requestId } = held.request.payload;
         await thread.feed.next("request.withdrawn", (withdrawn) => withdrawn.requestId === requestId);
         expect(await refusal(thread.choose(held.request, "allow"))).toBe("request_expired");
+        expect((await thread.run(stage.prompts.text)).text).toBe(stage.prompts.text.text);
+      },
+    },
+    {
+      name: "in a sub-agent's tool: its shell is gone",
+      process: true,
+      skip: (facts) =>
+        needsApprovals(facts) ??
+        needs(({ attribution }) => attribution === "attributed" || attribution === "nested", "attribution")(facts),
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const held = await thread.holdInTool({ inSubAgent: true });
+        await thread.client.interrupt(thread.id, { turnId: held.turnId });
+        expect(await thread.ended(held)).toMatchObject({ state: "interrupted" });
+        await held.line.gone;
+        const { payload: task } = await thread.feed.next("task.ended");
+        expect(task.status).toBe("interrupted");
+        expect((await thread.run(stage.prompts.text)).text).toBe(stage.prompts.text.text);
+      },
+    },
+    {
+      name: "right after sending",
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const handedOver = (sent: Sent) =>
+          thread.feed.next("input.handed_over", ({ inputId }) => inputId === sent.inputId);
+        // Before there is a session, then at each step of a prompt's way.
+        const moments = [() => undefined, () => undefined, handedOver, (sent: Sent) => thread.turnOf(sent)];
+        for (const moment of moments) {
+          const sent = await thread.say(stage.prompts.text.prompt);
+          const { inputId } = sent;
+          await moment(sent);
+          // It may be over already; else it stops, at whatever it was.
+          await thread.client.interrupt(thread.id, { inputId }).catch((error: unknown) => {
+            if (!(error instanceof ProblemError)) throw error;
+            expect(error.problem.code).toBe("no_active_turn");
+          });
+          await thread.feed.until("an end of the input", () =>
+            thread.feed.events.find(
+              ({ type, payload }) =>
+                (type === "input.done" || type === "input.withdrawn" || type === "input.unconfirmed") &&
+                payload.inputId === inputId,
+            ),
+          );
+          expect(thread.feed.all("input.unconfirmed")).toEqual([]);
+          expect((await thread.page()).thread.activeTurnId).toBeUndefined();
+          if (moment === moments[0]) await thread.run(stage.prompts.text);
+        }
         expect((await thread.run(stage.prompts.text)).text).toBe(stage.prompts.text.text);
       },
     },

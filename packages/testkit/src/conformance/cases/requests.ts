@@ -117,6 +117,35 @@ export const requests: CaseGroup = {
       },
     },
     {
+      name: "full access asks nobody",
+      skip: needsApprovals,
+      run: async (stage) => {
+        const said = stage.prompts.shell("echo free > free.txt");
+        const thread = await stage.thread({ approvalMode: "full_access" });
+        const turn = await thread.run(said);
+        expect(turn.end.state).toBe("completed");
+        expect(turn.text).toBe(said.text);
+        expect(readFileSync(join(thread.cwd, "free.txt"), "utf8")).toBe("free\n");
+        for (const { payload } of thread.feed.all("request.answered")) expect(payload.by?.kind).toBe("system");
+      },
+    },
+    {
+      name: "accepted edits: a file change asks nobody, a command does",
+      skip: needsApprovals,
+      run: async (stage) => {
+        const file = "notes.txt";
+        const thread = await stage.thread({ approvalMode: "accept_edits" });
+        expect((await thread.run(stage.prompts.write(file))).end.state).toBe("completed");
+        for (const { payload } of thread.feed.all("request.answered")) expect(payload.by?.kind).toBe("system");
+        expect(readFileSync(join(thread.cwd, file), "utf8")).toBe(stage.prompts.write(file).content);
+        // A folder outside of the thread's: no program takes that for an edit.
+        const elsewhere = join(stage.world.makeFolder("elsewhere"), "asked.txt");
+        const turn = await thread.runAsking(stage.prompts.shell(`echo asked > ${elsewhere}`), "reject");
+        expect(turn.request.payload.action).not.toBe("file_change");
+        expect(existsSync(elsewhere)).toBe(false);
+      },
+    },
+    {
       name: "question",
       fast: true,
       skip: needs(({ userInput }) => userInput, "user input"),

@@ -1,7 +1,10 @@
 /** Model, effort and other options: honoured and read back, or refused. Never something else in silence. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { ProblemError } from "../client/client.ts";
 import type { CaseGroup, Stage } from "../case.ts";
+import { needsApprovals } from "../case.ts";
 
 const values: Readonly<Record<string, unknown>> = {
   serviceTier: "fast",
@@ -46,6 +49,30 @@ export const settings: CaseGroup = {
         const { effort } = stage.driver;
         if (effort !== undefined) expect(await tried(stage, "effort", effort)).toBe(effort);
         expect([undefined, "no-such-effort"]).toContain(await tried(stage, "effort", "no-such-effort"));
+      },
+    },
+    {
+      name: "changed while the session runs",
+      skip: needsApprovals,
+      run: async (stage) => {
+        const { prompts, driver } = stage;
+        const thread = await stage.thread();
+        await thread.runAsking(prompts.shell("echo asked > asked.txt"), "allow");
+        await thread.client.configure(thread.id, {
+          approvalMode: "full_access",
+          ...(driver.model === undefined ? {} : { model: driver.model }),
+        });
+        const free = await thread.run(prompts.shell("echo free > free.txt"));
+        expect(free.end.state).toBe("completed");
+        expect(readFileSync(join(thread.cwd, "free.txt"), "utf8")).toBe("free\n");
+        const byPerson = thread.feed.all("request.answered").filter(({ payload }) => payload.by?.kind === "client");
+        expect(byPerson).toHaveLength(1);
+        const { thread: shell } = await thread.page();
+        expect(shell.approvalMode).toBe("full_access");
+        if (driver.model !== undefined) expect(shell.model?.value).toBe(driver.model);
+        await thread.client.configure(thread.id, { approvalMode: "ask" });
+        const asked = await thread.runAsking(prompts.shell("echo again > again.txt"), "allow");
+        expect(asked.end.state).toBe("completed");
       },
     },
     {

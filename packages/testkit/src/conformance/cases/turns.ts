@@ -137,6 +137,37 @@ export const turns: CaseGroup = {
       },
     },
     {
+      name: "tokens",
+      skip: needs(({ usage }) => usage, "usage"),
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const turn = await thread.run(stage.prompts.text);
+        const told = [turn.end.usage, ...thread.feed.all("usage.recorded").map(({ payload }) => payload)];
+        expect(told.some((usage) => (usage?.outputTokens ?? 0) > 0)).toBe(true);
+        const { usage } = (await thread.page()).thread;
+        expect(usage?.value.inputTokens).toBeGreaterThan(0);
+      },
+    },
+    {
+      name: "buffered text enters the log when it is whole",
+      run: async (stage) => {
+        const thread = await stage.thread({ textDelivery: "buffered" });
+        const name = stage.world.name("gate");
+        const said = stage.prompts.gate(name);
+        const gate = await stage.driver.gate(name);
+        const sent = await thread.say(said.prompt);
+        await gate.held;
+        const turnId = await thread.turnOf(sent);
+        // Something later is in the log, the text is not.
+        await thread.client.configure(thread.id, { title: "still writing" });
+        await thread.feed.next("thread.renamed", ({ by }) => by === "client");
+        expect(thread.feed.all("message.appended")).toEqual([]);
+        gate.release();
+        expect((await thread.ended(sent)).state).toBe("completed");
+        expect(thread.feed.fold.said(turnId)).toBe(said.text);
+      },
+    },
+    {
       name: "unicode",
       fast: true,
       run: async (stage) => {

@@ -1,10 +1,11 @@
 /** Cursors lose nothing, and secrets go nowhere. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { CaseGroup } from "../case.ts";
-import { needsApprovals } from "../case.ts";
+import { needs, needsApprovals } from "../case.ts";
 import { Feed } from "../client/feed.ts";
 import type { Thread } from "../world/thread.ts";
 import { allArguments } from "../world/processes.ts";
@@ -14,6 +15,17 @@ const everyFile = (dir: string): ReadonlyArray<string> =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
+
+/** Nothing that the server says of the thread or keeps has the secret; what the person wrote themselves is their file. */
+const expectNowhere = async ({ world, driver, client, feed, id }: Thread, secret: string): Promise<void> => {
+  const told = [feed.events, feed.lives, await client.page(id), await client.records(id)];
+  expect(JSON.stringify(told).includes(secret), "answers of the API").toBe(false);
+  expect(driver.urls().filter((url) => url.includes(secret))).toEqual([]);
+  expect(world.log.includes(secret), "the server's log").toBe(false);
+  const files = everyFile(world.data).filter((path) => path !== join(world.data, "config.json"));
+  expect(files.length).toBeGreaterThan(2);
+  expect(files.filter((path) => readFileSync(path).includes(secret))).toEqual([]);
+};
 
 /** Connects, reads one more event at least, cuts; until it is told to stop. */
 const cutAgainAndAgain = async (feed: Feed, { client }: Thread, over: AbortSignal): Promise<void> => {
@@ -102,19 +114,24 @@ export const wire: CaseGroup = {
         expect(allArguments().filter((one) => one.includes(world.canary))).toEqual([]);
         await thread.ended(sent);
         expect(readFileSync(join(thread.cwd, "told.txt"), "utf8"), "the agent has it").toContain(world.canary);
-        const told = [
-          thread.feed.events,
-          thread.feed.lives,
-          await thread.page(),
-          await thread.client.records(thread.id),
-          await thread.client.instance(driver.instances.main.id),
-        ];
-        expect(JSON.stringify(told).includes(world.canary), "answers of the API").toBe(false);
-        expect(driver.urls().filter((url) => url.includes(world.canary))).toEqual([]);
-        expect(world.log.includes(world.canary), "the server's log").toBe(false);
-        const files = everyFile(world.data).filter((path) => path !== join(world.data, "config.json"));
-        expect(files.length).toBeGreaterThan(2);
-        expect(files.filter((path) => readFileSync(path).includes(world.canary))).toEqual([]);
+        expect(JSON.stringify(await thread.client.instance(driver.instances.main.id))).not.toContain(world.canary);
+        await expectNowhere(thread, world.canary);
+      },
+    },
+    {
+      name: "secrets of an MCP server are nowhere",
+      process: true,
+      skip: needs(({ mcp }) => mcp.stdio, "MCP servers over stdio"),
+      run: async (stage) => {
+        const secret = `canary-${randomUUID()}`;
+        // It ends at once: what matters is that it was configured.
+        const server = { name: "gone", transport: "stdio", command: "true", args: [], env: { GONE_KEY: secret } };
+        const thread = await stage.thread({ mcpServers: [server] });
+        const sent = await thread.say(stage.prompts.text.prompt);
+        await thread.feed.next("session.started");
+        expect(allArguments().filter((one) => one.includes(secret))).toEqual([]);
+        expect((await thread.ended(sent)).state).toBe("completed");
+        await expectNowhere(thread, secret);
       },
     },
   ],

@@ -144,6 +144,15 @@ export class Client {
     return decode.thread(await this.call("POST", "/threads", thread)).receipt;
   }
 
+  /** Changes settings of a thread. */
+  async configure(threadId: string, settings: Readonly<Record<string, string>>): Promise<Receipt> {
+    return decode.accepted(await this.call("PATCH", `/threads/${threadId}`, settings));
+  }
+
+  async remove(threadId: string): Promise<Receipt> {
+    return decode.accepted(await this.call("DELETE", `/threads/${threadId}`));
+  }
+
   /** The newest page of a thread. */
   async page(threadId: string): Promise<ThreadPageView> {
     return decode.page(await this.call("GET", `/threads/${threadId}`));
@@ -174,7 +183,11 @@ export class Client {
     return decode.accepted(await this.call("DELETE", `/threads/${threadId}/inputs/${inputId}`));
   }
 
-  async interrupt(threadId: string, target: { readonly turnId?: string } = {}, key?: string): Promise<Receipt> {
+  async interrupt(
+    threadId: string,
+    target: { readonly turnId?: string; readonly inputId?: string } = {},
+    key?: string,
+  ): Promise<Receipt> {
     return decode.accepted(await this.call("POST", `/threads/${threadId}/interrupt`, target, key));
   }
 

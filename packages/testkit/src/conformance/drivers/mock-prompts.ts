@@ -37,6 +37,7 @@ export const mockPrompts: Prompts = {
   question: { prompt: "[[question]]", choice: mockQuestion.options[1]?.label ?? "", says: "Blue" },
   plan: { prompt: "[[plan]]", text: texts.beforeToolText + texts.afterPlanText, stages: planStages },
   subAgent: { prompt: "[[subagent:[[text:from the child]]]]", text: aroundTool, child: "from the child" },
+  subAgentShell: (command) => ({ prompt: `[[subagent:[[shell:${command}]]]]` }),
   fails: {
     "context overflow": "[[err:400ctx]]",
     "401": "[[err:401]]",

@@ -63,7 +63,10 @@ const failing: ReadonlyArray<Turn> = Object.entries(failures).map(([name, failur
 }));
 
 const turns = (sockets: string): ReadonlyArray<Turn> => [
-  { match: marked("text"), steps: [say(texts.plainText)] },
+  {
+    match: marked("text"),
+    steps: [say(texts.plainText), { do: "usage", inputTokens: 20, outputTokens: 40, contextTokens: 60 }],
+  },
   { match: withArgument("text"), steps: [say("{{match.1}}")] },
   { match: marked("unicode"), steps: [say(texts.unicodeText, { chunk: 3 })] },
   { match: marked("huge"), steps: [{ do: "flood", count: hugeCount, text: hugePiece }] },
@@ -109,6 +112,10 @@ const turns = (sockets: string): ReadonlyArray<Turn> => [
       { do: "agent", name: "child", steps: [say("from the child")] },
       say(texts.afterToolText),
     ],
+  },
+  {
+    match: withArgument("subagent shell"),
+    steps: [say(texts.beforeToolText), { do: "agent", name: "child", steps: [run({ ask })] }, say(texts.afterToolText)],
   },
   {
     match: marked("broken once"),

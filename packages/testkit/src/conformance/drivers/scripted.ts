@@ -23,6 +23,7 @@ const prompts: Prompts = {
   question: { prompt: "[[question]]", choice: mockQuestion.options[1]?.label ?? "", says: "Blue" },
   plan: { prompt: "[[plan]]", text: texts.beforeToolText + texts.afterPlanText, stages: planStages },
   subAgent: { ...mockPrompts.subAgent, prompt: "[[subagent]]" },
+  subAgentShell: (command) => ({ prompt: `[[subagent shell:${command}]]` }),
   fails: {
     "context overflow": fails("context overflow"),
     "401": fails("401"),

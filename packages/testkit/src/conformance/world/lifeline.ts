@@ -10,6 +10,8 @@ import { promisify } from "node:util";
 export interface Lifeline {
   /** A shell command that takes hold of the pipe, says so and then sleeps for longer than any case. */
   readonly command: string;
+  /** Likewise, and it ignores TERM: whoever ends it has to insist. */
+  readonly stubborn: string;
   /** The command runs. */
   readonly up: Promise<void>;
   /** It and everything that it started are gone. */
@@ -27,5 +29,6 @@ export const lifeline = async (path: string): Promise<Lifeline> => {
   const gone = new Promise<void>((resolve) => {
     socket.once("end", () => resolve());
   });
-  return { command: `exec 9>${path}; echo up >&9; sleep 1000`, up, gone, close: () => socket.destroy() };
+  const command = `exec 9>${path}; echo up >&9; sleep 1000`;
+  return { command, stubborn: `trap '' TERM INT HUP; ${command}`, up, gone, close: () => socket.destroy() };
 };

@@ -27,6 +27,8 @@ export class Thread {
   readonly id: string;
   readonly cwd: string;
   readonly feed: Feed;
+  /** It has no page any more. */
+  isDeleted = false;
   readonly #lifelines: Array<Lifeline> = [];
 
   constructor(world: World, driver: Driver, id: string, cwd: string) {
@@ -45,6 +47,11 @@ export class Thread {
     const inputId = randomUUID();
     const input = { inputId, text, ...(delivery === undefined ? {} : { delivery }) };
     return { inputId, receipt: await this.client.submit(this.id, input) };
+  }
+
+  /** The runtime has done what an input asked for, or what it was folded into. */
+  done({ inputId }: Sent): Promise<SeenEventOf<"input.done">> {
+    return this.feed.next("input.done", (done) => done.inputId === inputId);
   }
 
   /** The turn that an input is in, once the runtime said so: with the turn's beginning, or with the input's. */
@@ -127,15 +134,18 @@ export class Thread {
     return { ...sent, turnId, gate, said };
   }
 
-  /** A turn whose shell runs and will not end by itself. */
-  async holdInTool() {
+  /** A turn whose shell runs and will not end by itself; a stubborn one also ignores TERM. */
+  async holdInTool(how: { readonly isStubborn?: boolean; readonly inSubAgent?: boolean } = {}) {
+    const { subAgentShell, shell } = this.driver.prompts;
     const line = await this.lifeline();
     const from = this.feed.events.length;
-    const said = this.driver.prompts.shell(line.command);
+    const said = (how.inSubAgent === true ? subAgentShell : shell)(
+      how.isStubborn === true ? line.stubborn : line.command,
+    );
     const sent = await this.say(said.prompt);
     await this.choose(await this.request(from), "allow");
     await line.up;
-    return { ...sent, turnId: await this.turnOf(sent), line, said };
+    return { ...sent, turnId: await this.turnOf(sent), line };
   }
 
   /** A turn that waits for a person. */
