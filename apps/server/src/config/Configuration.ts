@@ -95,9 +95,12 @@ const make = Effect.fnUntraced(function* (options: { readonly dir: string; reado
   const run = Effect.runForkWith(context);
   // By looking now and then, not by file events: editors replace files, and the store's files beside it change all the time.
   const listener = () => void run(reload);
+  const interval = options.interval ?? 1000;
   yield* Effect.acquireRelease(
-    Effect.sync(() => watchFile(file, { interval: options.interval ?? 1000, persistent: false }, listener)),
+    Effect.sync(() => watchFile(file, { interval, persistent: false }, listener)),
     () => Effect.sync(() => unwatchFile(file, listener)),
   );
+  // The first look is what later ones compare with: a change that came before it is found by reading once more.
+  yield* Effect.forkScoped(Effect.delay(reload, 2 * interval));
   return Configuration.of({ file, current: () => current, problem: () => problem, reload, update });
 });
