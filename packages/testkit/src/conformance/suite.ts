@@ -1,5 +1,5 @@
 /** The suite as vitest tests: one server, one driver, every case. */
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { groups } from "./cases/index.ts";
 import { Stage, type Case, type Facts } from "./case.ts";
 import type { Driver, DriverSource } from "./driver.ts";
@@ -94,7 +94,7 @@ export const conformance = (options: SuiteOptions): void => {
   }, timeout);
 
   afterAll(async () => {
-    await world.stop();
+    const left = await world.stop();
     const cases = groups.flatMap((group) => group.cases);
     onReport?.({
       runtime: source.runtime,
@@ -103,6 +103,9 @@ export const conformance = (options: SuiteOptions): void => {
       isWhole: !isFast && results.length === cases.length,
       results,
     });
+    // A case that failed may have left something; where none did, nobody may have.
+    if (results.every(({ verdict }) => verdict === "pass" || verdict === "skip"))
+      expect(left, "still running after the server's end").toEqual([]);
   }, timeout);
 
   for (const group of chosen) {
@@ -124,7 +127,8 @@ export const conformance = (options: SuiteOptions): void => {
           } catch (error) {
             const failed = failure(source, version, error);
             note(failed.verdict);
-            await world.recover();
+            // What can't be recovered fails the next case.
+            await world.recover().catch(() => {});
             throw failed.error;
           }
         });

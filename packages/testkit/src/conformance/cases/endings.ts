@@ -55,10 +55,8 @@ export const endings: CaseGroup = {
         await tool?.line.gone;
         await stage.resume();
         await idle.feed.next("session.exited", ({ generation }) => generation === 1);
-        await goesOn(stage, idle, 2, 1);
-        if (tool === undefined) return;
-        expect(await running.ended(tool)).toMatchObject({ state: "interrupted" });
-        await goesOn(stage, running, 2, 1);
+        if (tool !== undefined) expect(await running.ended(tool)).toMatchObject({ state: "interrupted" });
+        await Promise.all([goesOn(stage, idle, 2, 1), ...(tool === undefined ? [] : [goesOn(stage, running, 2, 1)])]);
       },
     },
     {
@@ -68,11 +66,12 @@ export const endings: CaseGroup = {
       skip: (facts) => whenKilled(facts) ?? needsApprovals(facts),
       run: async (stage) => {
         const [writing, running, asking] = await Promise.all([stage.thread(), stage.thread(), stage.thread()]);
-        await writing.run(stage.prompts.says("before"));
-        const text = await writing.holdInText();
+        const [text, tool, asked] = await Promise.all([
+          writing.run(stage.prompts.says("before")).then(() => writing.holdInText()),
+          running.holdInTool(),
+          asking.holdInRequest(),
+        ]);
         const queued = await writing.say(stage.prompts.says("queued").prompt, "queue");
-        const tool = await running.holdInTool();
-        const asked = await asking.holdInRequest();
         await stage.restart("kill");
         // Commands are taken: whatever outlived the old server must be gone by now.
         expect(stage.world.processes(), "survivors of the old server").toEqual([]);
@@ -83,16 +82,16 @@ export const endings: CaseGroup = {
         expect(writing.feed.fold.said(text.turnId)).toBe(text.said.before);
         expect((await writing.page()).thread).toMatchObject({ queued: 1, queueHeld: "lost" });
         await writing.client.withdraw(writing.id, queued.inputId);
-        await goesOn(stage, writing, 2, 2);
 
         expect(await running.ended(tool)).toMatchObject({ state: "lost" });
-        await goesOn(stage, running, 2, 1);
 
         const { requestId } = asked.request.payload;
         await asking.feed.next("request.expired", (expired) => expired.requestId === requestId);
         expect(await asking.ended(asked)).toMatchObject({ state: "lost" });
         expect(await asking.requestsIn("pending")).toEqual([]);
-        await goesOn(stage, asking, 2, 1);
+
+        const went = [goesOn(stage, writing, 2, 2), goesOn(stage, running, 2, 1), goesOn(stage, asking, 2, 1)];
+        await Promise.all(went);
       },
     },
     {

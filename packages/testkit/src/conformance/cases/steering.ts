@@ -124,7 +124,6 @@ export const steering: CaseGroup = {
     },
     {
       name: "queue across a server restart",
-      process: true,
       skip: needsServerProcess,
       run: async (stage) => {
         const { says } = stage.prompts;

@@ -119,12 +119,14 @@ export class World {
     await noneLeft(() => this.processes().filter((one) => cwd === undefined || one.cwd === cwd), goneWithin);
   }
 
-  /** Ends everything, also what a failed case left behind. */
-  async stop(): Promise<void> {
+  /** Ends everything, and gives what still ran although the server had ended. */
+  async stop(): Promise<ReadonlyArray<Process>> {
     await this.stopServer();
-    for (const { pid } of this.processes()) killed(pid);
+    const left = this.processes();
+    for (const { pid } of left) killed(pid);
     for (const driver of this.#drivers) await driver.stop();
     rmSync(this.folder, { recursive: true, force: true });
+    return left;
   }
 
   /** Brings back a server that a failed case left dead, and ends what it left running. */
