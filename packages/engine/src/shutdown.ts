@@ -17,9 +17,11 @@ export const endAll = Effect.fn("Engine.endAll")(function* (tools: Tools) {
       settleExit(tools, live.threadId, (state) => goodbye(state, live)),
       endSession(tools, live),
     ).pipe(Effect.andThen(Effect.sync(() => left.delete(live))));
-  yield* Effect.forEach([...left], one, { concurrency: "unbounded", discard: true }).pipe(
-    Effect.timeoutOption(tools.timings.shutdown),
-  );
+  // Each counts for itself: one that only waits for its runtime does not take the count of another.
+  const { during, outside } = tools.activity;
+  yield* outside(
+    Effect.forEach([...left], (live) => during(one(live)), { concurrency: "unbounded", discard: true }),
+  ).pipe(Effect.timeoutOption(tools.timings.shutdown));
   yield* Effect.forEach(left, (live) => kill(tools, live), { concurrency: "unbounded", discard: true });
 });
 

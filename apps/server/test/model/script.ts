@@ -29,6 +29,12 @@ interface Belief {
   active: string | undefined;
 }
 
+/** Text without a turn belongs to its session alone: said again in the next one it is another text. */
+const isFree = ({ event }: ScriptLine): boolean => {
+  const { type, turnId } = (event ?? {}) as ScriptLine;
+  return type === "content.delta" && turnId === undefined;
+};
+
 class Writer {
   readonly lines: Array<ScriptLine> = [];
   readonly random: Random;
@@ -72,7 +78,7 @@ class Writer {
 
   /** An earlier line once more, to the letter: a client that retries, a runtime that repeats. */
   again(kind: "command" | "event"): void {
-    const earlier = this.lines.filter((line) => kind in line);
+    const earlier = this.lines.filter((line) => kind in line && !isFree(line));
     if (earlier.length > 0) this.lines.push(this.random.pick(earlier));
   }
 }
