@@ -17,6 +17,7 @@ import {
   logOf,
   memoryStore,
   messagesOf,
+  openSession,
   openThread,
   push,
   record,
@@ -202,6 +203,32 @@ const crashAnywhere = Effect.fnUntraced(function* (seed: number) {
   const { applied, folded, held } = service.diagnostics("T");
   assert.strictEqual(applied + folded, yield* journalledEvents(), `seed ${seed}`);
   assert.strictEqual(held, 0);
+});
+
+describe("an older generation that speaks after a restart (I5)", () => {
+  it.effect("is refused like any other, also when it never spoke before", () =>
+    Effect.gen(function* () {
+      yield* openThread();
+      yield* dispatch({ type: "session.release", commandId: "r", threadId: "T" });
+      yield* openSession("T", 2);
+      const one = yield* mortalService;
+      yield* one.submit("T", 2, record(turnStarted()));
+      yield* one.drain("T");
+      yield* one.crash;
+      const other = yield* mortalService;
+      for (let n = 0; n < 2; n += 1) {
+        yield* other.submit("T", 1, record(delta("old")));
+        yield* other.drain("T");
+      }
+      assert.deepStrictEqual(
+        (yield* refusalsOf()).map(({ generation, seq, reason }) => [generation, seq, reason]),
+        [
+          [1, 1, "other_generation"],
+          [1, 2, "other_generation"],
+        ],
+      );
+    }).pipe(Effect.scoped, Effect.provide(memoryStore())),
+  );
 });
 
 describe("a restart", () => {

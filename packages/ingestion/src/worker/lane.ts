@@ -43,6 +43,8 @@ export interface Lane extends Holder {
   readonly queue: Array<Accepted>;
   /** The newest number given to a record of each generation. */
   readonly numbered: Map<number, number>;
+  /** The first number that was given to a record of each generation since this lane was made. */
+  readonly begun: Map<number, number>;
   /** Records that were taken, and those that are dealt with. */
   accepted: number;
   done: number;
@@ -78,6 +80,7 @@ export const makeLane = (threadId: string): Lane => ({
   isLoaded: false,
   queue: [],
   numbered: new Map(),
+  begun: new Map(),
   accepted: 0,
   done: 0,
   waiters: new Set(),

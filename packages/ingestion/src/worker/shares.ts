@@ -33,10 +33,11 @@ const takeFront = (lane: Lane, room: Room): { readonly taken: ReadonlyArray<Acce
 };
 
 const number = (journal: Journal["Service"], lane: Lane, { entry }: Accepted): JournalEntry => {
-  const { threadId, numbered } = lane;
+  const { threadId, numbered, begun } = lane;
   const { generation } = entry;
   entry.seq = (numbered.get(generation) ?? journal.lastSeq(threadId, generation)) + 1;
   numbered.set(generation, entry.seq);
+  if (!begun.has(generation)) begun.set(generation, entry.seq);
   return entry;
 };
 

@@ -115,8 +115,11 @@ const runBatch = Effect.fnUntraced(function* (
 const generations = (lane: Lane, current: number | undefined): ReadonlyArray<readonly [number, number]> => {
   const { generation, seq, older } = lane.memory;
   const newer = new Set([...(current === undefined ? [] : [current]), ...lane.numbered.keys()]);
+  // Of a generation that the checkpoint does not know: what it says now is refused, and that is all that is left of it.
+  const forgotten = [...lane.begun].filter(([other]) => other < generation && !older.has(other));
   return [
     ...older,
+    ...forgotten.map(([other, first]) => [other, first - 1] as const),
     ...(generation === 0 ? [] : [[generation, seq] as const]),
     ...[...newer].filter((other) => other > generation).map((other) => [other, 0] as const),
   ].toSorted(([one], [other]) => one - other);
