@@ -56,8 +56,9 @@ export const nextActions = (state: ThreadState, live: LiveView | undefined): Rea
   if (live === undefined) return withoutHandle(state);
   if (live.phase === "intended" || live.phase === "ending") return [];
   if (isOver(state, live.generation)) return [{ type: "close" }];
-  // Between the runtime's word and its commit, and while the opening waits for it, nothing else is possible.
-  if (live.phase === "opening" || state.session?.state !== "ready") return [];
+  // Between the runtime's word and its commit, and while the opening waits for it, nothing is possible but to stop it: a
+  // runtime that hangs while it opens may have begun a turn (I9).
+  if (live.phase === "opening" || state.session?.state !== "ready") return interrupts(state, live);
   return [...interrupts(state, live), ...answers(state, live), ...handOver(state, live)];
 };
 

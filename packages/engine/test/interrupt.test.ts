@@ -201,6 +201,20 @@ describe("interrupt", () => {
     }),
   );
 
+  it.effect("a runtime that speaks while its opening hangs is stopped in time", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld();
+      world.stub.behaviours.open = "hang";
+      yield* world.create("T", { input: { inputId: "i1", text: "x" } });
+      yield* world.says("T", started("t1"));
+      yield* stop(world);
+      for (const grace of [5_000, 2_000, 1_000]) yield* world.pass(grace);
+      assert.isUndefined(world.state().turn);
+      assert.strictEqual(world.state().session?.state, "exited");
+      assert.deepStrictEqual(yield* Effect.orDie(world.processes.notEnded), []);
+    }),
+  );
+
   it.effect("a session that nobody holds is over when somebody wants to stop it", () =>
     Effect.gen(function* () {
       const world = yield* atWork;

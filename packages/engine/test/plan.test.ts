@@ -89,6 +89,12 @@ const cases: ReadonlyArray<Case> = [
     [{ type: "close" }],
   ],
   ["opened, not committed yet", withInputs(opening, queued("a")), { ...live, generation: 1 }, []],
+  [
+    "a turn that began while it opens can be stopped",
+    stopping({ ...running, session: { generation: 2, state: "opening" } }, "requested"),
+    { ...live, phase: "opening" },
+    [{ type: "interrupt", step: "native" }],
+  ],
 
   ["ready and queued", withInputs(ready, queued("a"), queued("b")), live, [{ type: "prompt", inputId: "a" }]],
   [
