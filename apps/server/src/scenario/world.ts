@@ -46,6 +46,8 @@ export interface World {
   readonly rows: RowReader["Service"];
   readonly refusals: Refusals["Service"];
   readonly store: Store["Service"];
+  /** They count what is executed. */
+  readonly connections: StoreConnections["Service"];
   /** Shuts down in order: everything held is flushed, sessions are closed. */
   readonly end: Effect.Effect<void>;
   /** Memory is gone: nothing more is written, whatever is under way. */
@@ -118,6 +120,7 @@ export const openWorld = Effect.fnUntraced(function* (lasting: Lasting, survivin
     rows: Context.get(services, RowReader),
     refusals: Context.get(services, Refusals),
     store: Context.get(services, Store),
+    connections,
     end: Effect.andThen(engine.shutdown, close),
     drop: Effect.suspend(() => {
       survivings.sink.to = undefined;

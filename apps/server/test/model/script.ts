@@ -71,7 +71,7 @@ class Writer {
 
   /** Mostly the turn that is thought to run; else an older one, none, or one that never was. */
   turnOf({ active, turns }: Belief): ScriptLine {
-    if (active !== undefined && this.random.chance(0.8)) return { turnId: active };
+    if (active !== undefined && this.random.chance(0.9)) return { turnId: active };
     if (turns.length > 0 && this.random.chance(0.7)) return { turnId: this.random.pick(turns) };
     return this.random.chance(0.3) ? {} : { turnId: "never" };
   }
@@ -118,14 +118,14 @@ const commands = (w: Writer, { threadId, inputs, requests, turns }: Belief): voi
       6,
       () =>
         w.command(threadId, "request.answer", {
-          requestId: random.chance(0.9) ? (requests.at(-1) ?? "never") : "never",
+          requestId: requests.length > 0 && random.chance(0.2) ? random.pick(requests) : (requests.at(-1) ?? "never"),
           answer: { optionId: random.pick(["yes", "yes", "no", "other"]) },
           ...(random.chance(0.05) ? { subjectHash: "0000" } : {}),
         }),
     ],
     [1, () => w.command(threadId, "session.release")],
-    [1, () => w.command(threadId, "thread.archive")],
-    [2, () => w.command(threadId, "thread.unarchive")],
+    [0.5, () => w.command(threadId, "thread.archive")],
+    [1, () => w.command(threadId, "thread.unarchive")],
     [0.2, () => w.command(threadId, "thread.delete")],
     [1, () => w.command(threadId, "thread.configure", { textDelivery: random.pick(["streaming", "buffered"]) })],
     [1, () => w.command(threadId, "thread.configure", { model: w.fresh("model-") })],
@@ -145,16 +145,16 @@ const reports = (w: Writer, belief: Belief): void => {
     ...(status === undefined ? {} : { status }),
   });
   const task = () => ({ taskId: random.pick(["k1", "k2", "k3"]), kind: random.pick(["background", "subagent"]) });
+  const start = () => {
+    const turnId = w.fresh("t");
+    belief.turns.push(turnId);
+    belief.active = turnId;
+    w.event(belief, "turn.started", { turnId }, random.chance(0.2) ? { origin: "runtime" } : {});
+  };
+  // A runtime without a turn mostly begins one.
+  if (belief.active === undefined && random.chance(0.6)) return start();
   random.weighted([
-    [
-      5,
-      () => {
-        const turnId = w.fresh("t");
-        belief.turns.push(turnId);
-        belief.active = turnId;
-        w.event(belief, "turn.started", { turnId }, random.chance(0.2) ? { origin: "runtime" } : {});
-      },
-    ],
+    [1, start],
     [
       4,
       () => {

@@ -12,7 +12,7 @@ const releaseGrace = 5_000;
  */
 export const endSession = (tools: Tools, live: Live): Effect.Effect<void> =>
   Effect.suspend(() => {
-    if (live.phase === "ending") return Deferred.await(live.gone);
+    if (live.phase === "ending") return tools.activity.outside(Deferred.await(live.gone));
     live.phase = "ending";
     tools.answers.dropAll(live.threadId);
     return Effect.ensuring(
