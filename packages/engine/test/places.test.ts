@@ -21,7 +21,7 @@ describe("places", () => {
     assert.deepInclude(placeOf("/x", "/x", []), { refused: "cwd_outside_roots" });
   });
 
-  it.effect("links are followed before anything is compared (I13)", () =>
+  it.effect("links are followed before anything is compared (I13, pain 25)", () =>
     Effect.gen(function* () {
       const base = realpathSync(mkdtempSync(join(tmpdir(), "tributary-places-")));
       mkdirSync(join(base, "root"));

@@ -72,7 +72,7 @@ describe("silence", () => {
       payloads.map(({ code, message }) => `${code}: ${message}`),
     );
 
-  it.effect("is told once per phase, and again after the runtime spoke", () =>
+  it.effect("is told once per phase, and again after the runtime spoke (pain 6)", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld();
       world.stub.behaviours.open = "hang";

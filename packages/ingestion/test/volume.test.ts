@@ -23,7 +23,7 @@ const heap = (): number => {
 };
 
 describe("a million deltas", () => {
-  it("leave nothing behind but what is open: not in memory, not in the checkpoint", () => {
+  it("leave nothing behind but what is open: not in memory, not in the checkpoint (pain 17)", () => {
     const world = new World();
     world.feed(turnStarted());
     const { holder } = world;
@@ -99,7 +99,7 @@ describe("a million deltas", () => {
 });
 
 describe("one thread's flood", () => {
-  it.effect("delays another thread by a round, not by the flood", () =>
+  it.effect("delays another thread by a round, not by the flood (pain 15)", () =>
     Effect.gen(function* () {
       const ingestion = yield* ProviderRuntimeIngestion;
       yield* openThread("T");

@@ -229,7 +229,7 @@ describe("bad input is answered with a problem, and the server goes on", () => {
     20_000,
   );
 
-  it.live("a foreign Host and a foreign Origin are refused before anything else is read", () =>
+  it.live("a foreign Host and a foreign Origin are refused before anything else is read (pain 25)", () =>
     Effect.gen(function* () {
       const server = yield* freshServer;
       const foreign: ReadonlyArray<Readonly<Record<string, string>>> = [

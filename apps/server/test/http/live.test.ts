@@ -50,7 +50,7 @@ describe("the live stream of a thread", () => {
     }),
   );
 
-  it.live("has neither a gap nor a repeat, wherever it is cut and resumed (I10)", () =>
+  it.live("has neither a gap nor a repeat, wherever it is cut and resumed (I10, pain 18)", () =>
     Effect.gen(function* () {
       const server = yield* freshServer;
       yield* createThread(server, "T");
@@ -150,7 +150,7 @@ describe("the live stream of a thread", () => {
     }),
   );
 
-  it.live("pings with data while nothing happens", () =>
+  it.live("pings with data while nothing happens (pain 18)", () =>
     Effect.gen(function* () {
       const server = yield* startServer(yield* temporaryFolders, { pingInterval: 20 });
       yield* Effect.promise(() => server.call("/projects", { body: { root: server.work } }));

@@ -52,7 +52,7 @@ const shellsOf = (handle: AgentHandle): Effect.Effect<ReadonlyArray<number>> =>
   Effect.map(nextLine(handle), (line) => JSON.parse(line) as ReadonlyArray<number>);
 
 describe("endTree", () => {
-  it.live("ends grandchildren in the group and in sessions of their own that ignore TERM", () =>
+  it.live("ends grandchildren in the group and in sessions of their own that ignore TERM (pain 23)", () =>
     Effect.gen(function* () {
       const handle = yield* spawnChild("tree", {
         shells: [{}, { ownSession: true, ignoresTerm: true }, { ownSession: true, cleanEnvironment: true }],
