@@ -121,7 +121,8 @@ type Call<A = void> = Effect.Effect<A, RuntimeCallError>;
 
 /**
  * An open runtime session. Success of `prompt` and `steer` means that the runtime took the input; evidence that it began
- * comes as records. When the process ends, for whatever reason, the adapter emits `session.exited` as its last record.
+ * comes as records. When the process ends, for whatever reason, the adapter emits `session.exited` as its last record; of
+ * a session that did not open it emits none, so that nothing races with the failure of `open`.
  */
 export interface RuntimeSession {
   readonly nativeSessionId: string;

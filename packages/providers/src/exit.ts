@@ -17,12 +17,15 @@ const kindOf = ({ exitCode, signal, asked }: ProcessEnd): RuntimePayloads["sessi
   return asked === "close" || exitCode === 0 ? "graceful" : "crash";
 };
 
-/** `recoverable`: whether the runtime can resume a session whose process has ended. */
+/**
+ * `recoverable`: whether the runtime can resume a session whose process has ended. `isOpen`: whether there was a session;
+ * one that did not open has no exit, its failure says everything, and an exit told beside it would race with that.
+ */
 export const exitRecord = (
   end: ProcessEnd,
-  session: { readonly generation: number; readonly recoverable: boolean },
+  session: { readonly generation: number; readonly recoverable: boolean; readonly isOpen: boolean },
 ): RuntimeRecord => {
-  const { generation, recoverable } = session;
+  const { generation, recoverable, isOpen } = session;
   const facts = {
     ...(end.exitCode === undefined ? {} : { exitCode: end.exitCode }),
     ...(end.signal === undefined ? {} : { signal: end.signal }),
@@ -32,8 +35,8 @@ export const exitRecord = (
     kind: "frame",
     dir: "in",
     native: { kind: "exit", frame: facts },
-    events: [
-      { id: `exit/${generation}`, type: "session.exited", payload: { kind: kindOf(end), ...facts, recoverable } },
-    ],
+    events: isOpen
+      ? [{ id: `exit/${generation}`, type: "session.exited", payload: { kind: kindOf(end), ...facts, recoverable } }]
+      : [],
   };
 };

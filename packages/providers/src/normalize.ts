@@ -48,7 +48,7 @@ export function* normalizeRecords(runtime: string, lines: string | Iterable<stri
     lived = true;
     if (line.kind === "exit") {
       over = true;
-      yield { generation, record: exitRecord(line, { generation, recoverable: translator.recoverable }) };
+      yield { generation, record: exitRecord(line, { generation, recoverable: translator.recoverable, isOpen: true }) };
     } else for (const record of translate(line)) yield { generation, record };
   }
 }

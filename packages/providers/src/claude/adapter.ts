@@ -14,7 +14,7 @@ import { asWords, defined } from "../native.ts";
 import type { AgentHandle } from "../process/index.ts";
 import { environmentSecrets, Secrets } from "../secrets.ts";
 import { capabilities } from "./capabilities.ts";
-import { connect, type Connection } from "./connection.ts";
+import { connect, type Connection, gone } from "./connection.ts";
 import { installation } from "./installation.ts";
 import { objectIn } from "./place.ts";
 import { configFolder, locateClaude, notFound, spawnClaude, unavailable } from "./program.ts";
@@ -231,6 +231,7 @@ const makeOpen = (unused: Set<string>) =>
         beginning.kind === "fork"
           ? forkId(beginning.parentId, beginning.sessionId)
           : (options.resume?.nativeSessionId ?? beginning.sessionId);
+      if (!connection.begin()) yield* notOpened(connection, agent, options, secrets, gone);
       if (beginning.kind === "new") unused.add(sessionId);
       const opened: Opened = {
         connection,

@@ -2,7 +2,7 @@
  * One `claude` process and the conversation with it: every frame of both directions becomes a record in the order of the
  * wire, and calls fail in the words of the contracts.
  *
- * C1 `session.exited` is the last record, whatever ends the process.
+ * C1 The exit is the last record, whatever ends the process; of a session that opened it is `session.exited`.
  * C2 A call returns after its reply's record was handed over: whoever acts on the reply finds it in the journal.
  * C3 A full ingestion makes the reader wait, and so the pipe and the agent; what goes out never waits for it.
  */
@@ -34,6 +34,8 @@ export interface Connection {
   readonly state: () => ClaudeState;
   /** Why the runtime could not start, in its own words. */
   readonly startFailure: () => StartFailure | undefined;
+  /** The session is open: from now on the end of the process is its exit. False: the process has ended already. */
+  readonly begin: () => boolean;
   /** Says what the end of the process will have been asked by. */
   readonly asking: (how: NonNullable<ProcessEnd["asked"]>) => void;
   /** Resolves when the process is gone and the last record was handed over. */
@@ -63,7 +65,7 @@ export const refused = (code: string, message: string): RuntimeCallError =>
 const notWritten = ({ wrote, message }: StdinClosed): RuntimeCallError =>
   callError(wrote === "nothing" ? "not_written" : "unconfirmed", { class: "transport", message }, true);
 
-const gone = callError(
+export const gone = callError(
   "unconfirmed",
   { class: "transport", message: "the runtime ended before it answered: look at what it did before retrying" },
   true,
@@ -129,6 +131,8 @@ export const connect = Effect.fnUntraced(function* (options: {
   let state = initialState({ generation, isResumed });
   let startFailure: StartFailure | undefined;
   let asked: ProcessEnd["asked"];
+  let isOpen = false;
+  let isOver = false;
   let calls = 0;
 
   const cross = (dir: "in" | "out", msg: unknown): void => {
@@ -246,7 +250,8 @@ export const connect = Effect.fnUntraced(function* (options: {
         ...(signal === undefined ? {} : { signal }),
         ...(asked === undefined ? {} : { asked }),
       };
-      yield* outbox.end(exitRecord(end, { generation, recoverable: capabilities.resume.survivesKill }));
+      isOver = true;
+      yield* outbox.end(exitRecord(end, { generation, recoverable: capabilities.resume.survivesKill, isOpen }));
       yield* Deferred.succeed(ended, undefined);
     }),
   );
@@ -261,6 +266,10 @@ export const connect = Effect.fnUntraced(function* (options: {
       ),
     state: () => state,
     startFailure: () => startFailure,
+    begin: () => {
+      isOpen = !isOver;
+      return isOpen;
+    },
     asking: (how) => {
       asked ??= how;
     },

@@ -11,7 +11,7 @@ import { asId, asObject, asText, defined, type NativeObject } from "../native.ts
 import type { AgentHandle } from "../process/index.ts";
 import { environmentSecrets, Secrets } from "../secrets.ts";
 import { capabilities } from "./capabilities.ts";
-import { connect, type Connection } from "./connection.ts";
+import { connect, type Connection, exited } from "./connection.ts";
 import { installation } from "./installation.ts";
 import { listModels, modelCapabilities } from "./models.ts";
 import { greeting, GREETING_DEADLINE, locateCodex, notFound, oneAtFirst, spawnCodex, unavailable } from "./process.ts";
@@ -136,6 +136,7 @@ const open = Effect.fnUntraced(function* (
     );
     const opened: Opened = { connection, agent, secrets, own, options, threadId: reply.threadId, first, models };
     yield* settle(opened);
+    if (!connection.begin()) return yield* toOpenError("runtime_exited", failing)(exited);
     return makeSession(
       opened,
       {

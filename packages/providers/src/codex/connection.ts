@@ -2,7 +2,7 @@
  * One `codex app-server` process and the conversation with it: every frame of both directions becomes a record in the
  * order of the wire, and calls fail in the words of the contracts.
  *
- * R1 `session.exited` is the last record, whatever ends the process.
+ * R1 The exit is the last record, whatever ends the process; of a session that opened it is `session.exited`.
  * R2 A call returns after its reply's record was handed over: whoever acts on the reply finds it in the journal.
  * R3 A full ingestion makes the reader wait, and so the pipe and Codex; it never makes a call lose a record.
  */
@@ -42,6 +42,8 @@ export interface Connection {
   readonly settings: () => ThreadSettings | undefined;
   /** Resolves at the next `thread/settings/updated`. Ask before doing what causes it. */
   readonly nextSettings: () => Effect.Effect<void>;
+  /** The session is open: from now on the end of the process is its exit. False: the process has ended already. */
+  readonly begin: () => boolean;
   /** Says what the end of the process will have been asked by. */
   readonly asking: (how: NonNullable<ProcessEnd["asked"]>) => void;
   /** Resolves when all that has crossed the pipe by now was handed over. */
@@ -96,6 +98,8 @@ export const connect = Effect.fnUntraced(function* (options: {
   let settings: ThreadSettings | undefined;
   let settled = Deferred.makeUnsafe<void>();
   let asked: ProcessEnd["asked"];
+  let isOpen = false;
+  let isOver = false;
 
   const cross = (dir: "in" | "out", msg: unknown): void => {
     const step = translate(state, { dir, msg });
@@ -168,7 +172,8 @@ export const connect = Effect.fnUntraced(function* (options: {
         stderrTail: secrets.text(exit.stderrTail),
         ...(asked === undefined ? {} : { asked }),
       };
-      yield* outbox.end(exitRecord(end, { generation, recoverable: capabilities.resume.survivesKill }));
+      isOver = true;
+      yield* outbox.end(exitRecord(end, { generation, recoverable: capabilities.resume.survivesKill, isOpen }));
       yield* Deferred.succeed(ended, undefined);
     }),
   );
@@ -180,6 +185,10 @@ export const connect = Effect.fnUntraced(function* (options: {
     state: () => state,
     settings: () => settings,
     nextSettings: () => Deferred.await(settled),
+    begin: () => {
+      isOpen = !isOver;
+      return isOpen;
+    },
     asking: (how) => {
       asked ??= how;
     },
@@ -187,6 +196,13 @@ export const connect = Effect.fnUntraced(function* (options: {
     ended: Deferred.await(ended),
   };
 });
+
+/** For who finds that the process has ended before the session was open. */
+export const exited = callError(
+  "exited",
+  { class: "transport", message: "Codex ended while it opened: try again" },
+  true,
+);
 
 const gone = callError(
   "refused",

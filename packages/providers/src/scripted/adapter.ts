@@ -10,7 +10,7 @@ import type {
   RuntimeSession,
 } from "@tributary/contracts";
 import { Deferred, Effect, type Scope } from "effect";
-import { Calls } from "./link.ts";
+import { Calls, exitedError } from "./link.ts";
 import type { Link, LinkExit } from "./link.ts";
 import { linkChild } from "./link-child.ts";
 import { linkInProcess } from "./link-in-process.ts";
@@ -79,11 +79,18 @@ const open = Effect.fnUntraced(function* (
   const calls = new Calls(link, emit);
 
   let signalled = false;
+  let isOpen = false;
+  let isOver = false;
   const ended = Deferred.makeUnsafe<void>();
   yield* Effect.forkScoped(
     Effect.flatMap(link.exit, (exit) =>
       calls.abandon.pipe(
-        Effect.andThen(emit(exitRecord(exit, signalled, capabilities.resume.survivesKill))),
+        Effect.andThen(
+          Effect.suspend(() => {
+            isOver = true;
+            return emit(exitRecord(exit, { signalled, recoverable: capabilities.resume.survivesKill, isOpen }));
+          }),
+        ),
         Effect.andThen(Deferred.succeed(ended, undefined)),
       ),
     ),
@@ -99,6 +106,8 @@ const open = Effect.fnUntraced(function* (
     }),
     toOpenError,
   );
+  if (isOver) return yield* toOpenError(exitedError("open"));
+  isOpen = true;
   const model = script.model ?? options.model;
   return {
     nativeSessionId,
@@ -173,9 +182,16 @@ const unsupported = (method: string): RuntimeCallError =>
 const isPromptResult = (result: unknown): result is { readonly turnsUsed: number } =>
   typeof result === "object" && result !== null && "turnsUsed" in result && typeof result.turnsUsed === "number";
 
-/** The last record of a session. By a signal is `killed`; a code other than 0, or none, `crash`. */
-const exitRecord = (exit: LinkExit, signalled: boolean, recoverable: boolean): RuntimeRecord => {
+/**
+ * The last record of a session. By a signal is `killed`; a code other than 0, or none, `crash`. What did not open has no
+ * exit: its failure says everything.
+ */
+const exitRecord = (
+  exit: LinkExit,
+  session: { readonly signalled: boolean; readonly recoverable: boolean; readonly isOpen: boolean },
+): RuntimeRecord => {
   const { code, signal, stderrTail } = exit;
+  const { signalled, recoverable, isOpen } = session;
   const kind = signalled || signal !== undefined ? "killed" : code === 0 ? "graceful" : "crash";
   const facts = {
     ...(code === undefined ? {} : { exitCode: code }),
@@ -185,7 +201,7 @@ const exitRecord = (exit: LinkExit, signalled: boolean, recoverable: boolean): R
   return {
     kind: "frame",
     native: { kind: "exit", frame: facts },
-    events: [{ type: "session.exited", payload: { kind, ...facts, recoverable } }],
+    events: isOpen ? [{ type: "session.exited", payload: { kind, ...facts, recoverable } }] : [],
   };
 };
 

@@ -86,6 +86,8 @@ export const openFake = (fake: object = {}, more: Partial<OpenOptions> = {}) =>
         Effect.provideService(Scope.Scope, scope),
         Effect.onError(() => Scope.close(scope, Exit.void)),
         Effect.tapError(() => Effect.map(findSurvivors({ marker }), (left) => expect(left).toEqual([]))),
+        // The failure is all that is said of a session that did not open.
+        Effect.tapError(() => Effect.sync(() => expect(seen.all("session.exited")).toEqual([]))),
       );
     /** One turn to its end. */
     const turn = (text: string) =>

@@ -48,6 +48,8 @@ const open = (fake: object = {}, more: Partial<OpenOptions> = {}) =>
       .pipe(
         Effect.provideService(Scope.Scope, scope),
         Effect.onError(() => Scope.close(scope, Exit.void)),
+        // The failure is all that is said of a session that did not open.
+        Effect.tapError(() => Effect.sync(() => expect(records.at(-1)?.events ?? []).toEqual([]))),
       );
     /** Resolves when the records satisfy a condition. */
     const until = (condition: (records: ReadonlyArray<RuntimeRecord>) => boolean) =>
