@@ -10,6 +10,13 @@ const kill = async (thread: Thread): Promise<void> => {
   expect(payload).toMatchObject({ generation: 1, kind: "killed", signal: "SIGKILL" });
 };
 
+/** A thread whose runtime has had a turn: what none has yet, some programs do not keep. */
+const begun = async (stage: Stage, instance?: string): Promise<Thread> => {
+  const thread = await stage.thread(instance === undefined ? {} : { instance });
+  expect((await thread.run(stage.prompts.says("before"))).text).toBe("before");
+  return thread;
+};
+
 const turnFailed = async (thread: Thread, sent: Sent): Promise<void> => {
   const end = await thread.ended(sent);
   expect(end).toMatchObject({ state: "failed", error: { class: "transport" }, settledBy: "system" });
@@ -32,8 +39,7 @@ export const deaths: CaseGroup = {
       name: "idle",
       process: true,
       run: async (stage) => {
-        const thread = await stage.thread();
-        await thread.run(stage.prompts.text);
+        const thread = await begun(stage);
         await kill(thread);
         await goesOn(stage, thread);
       },
@@ -43,7 +49,7 @@ export const deaths: CaseGroup = {
       process: true,
       fast: true,
       run: async (stage) => {
-        const thread = await stage.thread();
+        const thread = await begun(stage);
         const held = await thread.holdInText();
         const queued = await thread.say(stage.prompts.says("queued").prompt, "queue");
         await kill(thread);
@@ -59,7 +65,7 @@ export const deaths: CaseGroup = {
       process: true,
       skip: needsApprovals,
       run: async (stage) => {
-        const thread = await stage.thread();
+        const thread = await begun(stage);
         const held = await thread.holdInTool();
         await kill(thread);
         await turnFailed(thread, held);
@@ -74,7 +80,7 @@ export const deaths: CaseGroup = {
       process: true,
       skip: needsApprovals,
       run: async (stage) => {
-        const thread = await stage.thread();
+        const thread = await begun(stage);
         const held = await thread.holdInRequest();
         await kill(thread);
         const { requestId } = held.request.payload;
@@ -87,7 +93,7 @@ export const deaths: CaseGroup = {
       name: "stdin closed in the middle of a turn",
       process: true,
       run: async (stage) => {
-        const thread = await stage.thread({ instance: stage.driver.instances.relayed.id });
+        const thread = await begun(stage, stage.driver.instances.relayed.id);
         const held = await thread.holdInText();
         process.kill(thread.agent(), "SIGUSR2");
         // Some programs go at once, others finish what they are at; both then go.

@@ -66,8 +66,10 @@ export const endings: CaseGroup = {
       skip: (facts) => whenKilled(facts) ?? needsApprovals(facts),
       run: async (stage) => {
         const [writing, running, asking] = await Promise.all([stage.thread(), stage.thread(), stage.thread()]);
+        const threads = [writing, running, asking];
+        await Promise.all(threads.map((thread) => thread.run(stage.prompts.says("before"))));
         const [text, tool, asked] = await Promise.all([
-          writing.run(stage.prompts.says("before")).then(() => writing.holdInText()),
+          writing.holdInText(),
           running.holdInTool(),
           asking.holdInRequest(),
         ]);
@@ -90,8 +92,7 @@ export const endings: CaseGroup = {
         expect(await asking.ended(asked)).toMatchObject({ state: "lost" });
         expect(await asking.requestsIn("pending")).toEqual([]);
 
-        const went = [goesOn(stage, writing, 2, 2), goesOn(stage, running, 2, 1), goesOn(stage, asking, 2, 1)];
-        await Promise.all(went);
+        await Promise.all(threads.map((thread) => goesOn(stage, thread, 2, 2)));
       },
     },
     {
