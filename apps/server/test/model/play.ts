@@ -20,7 +20,7 @@ export interface Played {
   readonly receipt: ScenarioReceipt | undefined;
   readonly calls: ReadonlyArray<StubCall>;
   readonly events: ReadonlyArray<LogEvent>;
-  /** How many refusals there were after it. */
+  /** How many deltas had been refused after it. */
   readonly refused: number;
 }
 
@@ -76,7 +76,7 @@ const perform = Effect.fnUntraced(function* (stage: Stage, script: ReadonlyArray
     yield* stage.settle;
     const events = yield* logAfter(stage, head);
     head = events.at(-1)?.sequence ?? head;
-    const refused = (yield* allRefusals(stage)).length;
+    const refused = (yield* allRefusals(stage)).filter(({ type }) => type === "content.delta").length;
     return { line, receipt: stage.receipts[receipts], calls: stage.stub.calls.slice(calls), events, refused };
   });
   yield* stage.open;

@@ -94,6 +94,9 @@ const commands = (w: Writer, { threadId, inputs, requests, turns }: Belief): voi
         inputs.push(inputId);
         const delivery = random.pick(["auto", "prompt", "prompt", "queue", "steer"]);
         w.command(threadId, "input.submit", { inputId, text: `${inputId} as sent`, delivery });
+        // While it may still wait.
+        if (random.chance(0.15)) w.command(threadId, "input.edit", { inputId, text: w.fresh("edited ") });
+        if (random.chance(0.1)) w.command(threadId, "input.withdraw", { inputId });
       },
     ],
     [2, () => w.command(threadId, "input.edit", { ...someInput(), text: w.fresh("edited ") })],
@@ -122,6 +125,15 @@ const commands = (w: Writer, { threadId, inputs, requests, turns }: Belief): voi
           answer: { optionId: random.pick(["yes", "yes", "no", "other"]) },
           ...(random.chance(0.05) ? { subjectHash: "0000" } : {}),
         }),
+    ],
+    [
+      2,
+      () => {
+        // Two devices, one question.
+        const requestId = requests.at(-1) ?? "never";
+        for (const optionId of ["yes", "no"])
+          w.command(threadId, "request.answer", { requestId, answer: { optionId } });
+      },
     ],
     [1, () => w.command(threadId, "session.release")],
     [0.5, () => w.command(threadId, "thread.archive")],
@@ -240,6 +252,7 @@ const surroundings = (w: Writer): void => {
       },
     ],
     [2, () => w.lines.push({ stub: { open: "accept", prompt: "accept", answer: "accept" } })],
+    [1, () => w.lines.push({ stub: { answer: random.pick(["hang", "fail:not_written"]) } })],
     [1, () => w.lines.push({ capabilities: { steer: random.chance(0.5) } })],
     [6, () => w.lines.push({ advance: random.pick([50, 250, 1_000, 5_000, 8_000, 40_000, 100_000, 1_000_000]) })],
     [1, () => w.lines.push({ drain: true })],

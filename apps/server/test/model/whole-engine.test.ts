@@ -56,12 +56,12 @@ describe("the whole engine, among random devices, runtimes and crashes (I1 to I4
       "input.handed_over input.unconfirmed input.failed input.withdrawn input.done input.edited input.discarded",
       "request.answering request.answered request.expired request.withdrawn",
       "turn.started turn.ended message.appended task.ended activity.ended queue.held queue.resumed",
-      "session.exited session.released session.failed interrupt.escalated thread.deleted thread.archived",
+      "session.exited session.released interrupt.escalated thread.deleted thread.archived",
       "prompt steer answer interrupt terminate close",
       "busy already_answered request_expired unknown_request thread_deleted thread_archived thread_exists",
       "other_generation session_over turn_over turn_unknown not_active_turn undecodable",
       // Rare ones: a long run must meet them too.
-      sequences >= long ? "request.delivery_failed message.retracted input_exists" : "",
+      sequences >= long ? "session.failed request.delivery_failed message.retracted input_exists" : "",
     ].flatMap((line) => line.split(" ").filter((kind) => kind !== ""));
     expect(kinds.filter((kind) => !seen.has(kind))).toEqual([]);
   });
