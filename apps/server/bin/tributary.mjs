@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { keepCompiled } from "./compile-cache.mjs";
 import {
   bundledNode,
   followLauncher,
@@ -10,13 +12,20 @@ import {
   silenceSqliteWarning,
 } from "./relaunch.mjs";
 
+/** What ships holds the bundle and no sources; in the repository the sources run as they are. */
+const program = () => {
+  const sources = new URL("../src/main.ts", import.meta.url);
+  return existsSync(sources) ? sources : new URL("../dist/main.mjs", import.meta.url);
+};
+
 /** `tributary`: runs on any Node ≥ 20, with the Node that this package brings where the running one is too old. */
 const main = async () => {
   const relaunched = process.env[relaunchedVariable] !== undefined;
   if (isSupported(process.versions.node)) {
     if (relaunched) followLauncher();
     silenceSqliteWarning();
-    await import("../src/main.ts");
+    keepCompiled();
+    await import(program().href);
     return;
   }
   const binary = relaunched ? undefined : bundledNode();

@@ -10,7 +10,10 @@ import type { Link, LinkExit } from "./link.ts";
 import { parseFromRuntime } from "./protocol.ts";
 import type { ReadFrame } from "./protocol.ts";
 
-const childMain = fileURLToPath(new URL("./child.ts", import.meta.url));
+/** Its program stands beside this file in the sources, and beside the bundle in what ships. */
+const childMain = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./scripted-child.mjs", import.meta.url),
+);
 
 /** Spawns one. The whole tree ends with the current scope. `options.instance` may name another program and arguments. */
 export const linkChild = Effect.fnUntraced(function* (
