@@ -1,14 +1,11 @@
 /** Who a token stands for. One token for now, the owner's; it may do everything. */
-import type { AccessScope } from "@tributary/contracts/api";
+import type { Caller } from "@tributary/contracts/api";
 import { Context, Effect, Layer } from "effect";
 import { ensureToken, tokenFile, tokenVerifier } from "../config/token.ts";
 import type { TokenError } from "../config/token.ts";
 
-export interface TokenHolder {
-  /** Becomes the id of the acting client in events and receipts. */
-  readonly id: string;
-  readonly scopes: ReadonlyArray<AccessScope>;
-}
+/** What the authorization gives to handlers as `Caller`. */
+export type TokenHolder = Caller["Service"];
 
 export class Tokens extends Context.Service<
   Tokens,
@@ -34,4 +31,10 @@ export class Tokens extends Context.Service<
   static readonly layerOwner: Layer.Layer<Tokens> = Layer.succeed(Tokens, { verify: () => owner, hint: "" });
 }
 
-export const owner: TokenHolder = { id: "owner", scopes: ["observe", "answer", "operate", "diagnose", "admin"] };
+/** Whoever runs the server. */
+export const owner: TokenHolder = {
+  id: "owner",
+  person: "owner",
+  scopes: ["observe", "answer", "operate", "diagnose", "admin"],
+  revoked: Effect.never,
+};

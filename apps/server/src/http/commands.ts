@@ -22,7 +22,9 @@ export type Accepted = Extract<Receipt, { readonly status: "accepted" }>;
 /** Has a command decided. A refusal is the problem `command_rejected` with its own code. */
 export const dispatch = Effect.fn("http.dispatch")(function* (command: ClientCommand) {
   const engine = yield* Engine;
-  const { id } = yield* Caller;
+  const caller = yield* Caller;
+  // What was read was read by the person, on whichever device.
+  const id = command.type === "thread.read" ? caller.person : caller.id;
   const receipt = yield* Effect.mapError(engine.dispatch(command, { kind: "client", id }), storeProblem);
   return receipt.status === "accepted" ? receipt : yield* rejected(receipt.commandId, receipt.rejection);
 });

@@ -8,22 +8,25 @@ import { HttpIncomingMessage, HttpServerRequest, HttpServerRespondable, HttpServ
 import type { Scope } from "effect";
 import { isSameOrigin, refusal } from "./allowlist.ts";
 import type { Allowlist } from "./allowlist.ts";
-import { maxBodyBytes } from "./limits.ts";
+import { accepts, bodyRule } from "./bodies.ts";
 import { problemResponse, tooLarge } from "./problems.ts";
 
 type Request = HttpServerRequest.HttpServerRequest;
 type Response = HttpServerResponse.HttpServerResponse;
 
 /** `undefined` when the body, if there is one, may be read. Reads headers only. */
-const bodyRefusal = ({ method, headers }: Request) => {
+const bodyRefusal = (request: Request) => {
+  const { method, headers, url } = request;
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return undefined;
+  const rule = bodyRule(method, url);
   const length = Number(headers["content-length"] ?? 0);
-  if (length > maxBodyBytes) return tooLarge();
+  if (length > rule.maxBytes) return tooLarge(request);
   const hasBody = length > 0 || headers["transfer-encoding"] !== undefined;
   const type = headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
-  if (!hasBody || type === "application/json") return undefined;
+  if (!hasBody || accepts(rule, type)) return undefined;
+  const wanted = rule.types === "any" ? "its media type" : rule.types.join(" or ");
   return new UnsupportedMediaType({
-    detail: `Bodies are JSON: send \`Content-Type: application/json\`, not ${type ?? "none"}.`,
+    detail: `Send \`Content-Type\` with the body: ${wanted}, not ${type ?? "none"}.`,
     userAction: "none",
   });
 };
@@ -59,8 +62,6 @@ const finished = (response: Response, cors: Readonly<Record<string, string>> | u
     ...cors,
   });
 
-const bodyLimit = ByteSize.bytes(maxBodyBytes);
-
 /** Wraps the router. Fails with nothing: interruption of a client that went away is the only other way out. */
 export const edge = (
   router: Effect.Effect<Response, unknown, Request | Scope.Scope>,
@@ -76,7 +77,10 @@ export const edge = (
     const cors = crossOrigin(request);
     if (request.method === "OPTIONS" && cors !== undefined) return Effect.succeed(preflight(cors));
     return router.pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, bodyLimit),
+      Effect.provideService(
+        HttpIncomingMessage.MaxBodySize,
+        ByteSize.bytes(bodyRule(request.method, request.url).maxBytes),
+      ),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause as Cause.Cause<never>)

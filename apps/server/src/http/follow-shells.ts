@@ -6,8 +6,9 @@ import { Views } from "@tributary/projections";
 import { EventLog, ReadMarkers, Signals } from "@tributary/store";
 import type { StoreError } from "@tributary/store";
 import { Effect, Option, Stream } from "effect";
-import { Closing } from "./Closing.ts";
+import type { Closing } from "./Closing.ts";
 import { eventCursor, readEventCursor } from "./cursor.ts";
+import { endings } from "./ending.ts";
 import { limits } from "./limits.ts";
 import { encodeLive, loop, positionAt, resetFrames, waiter } from "./live-loop.ts";
 import type { Frames } from "./live-loop.ts";
@@ -80,7 +81,7 @@ export const followShells = Effect.fnUntraced(function* (
   const views = yield* Views;
   const texts = yield* ProviderRuntimeIngestion;
   const signals = yield* Signals;
-  const closing = yield* Closing;
+  const ending = yield* endings;
   const markers = yield* ReadMarkers;
   const caller = yield* Caller;
   const head = yield* Effect.mapError(log.head, storeProblem);
@@ -91,10 +92,10 @@ export const followShells = Effect.fnUntraced(function* (
 
   return Stream.unwrap(
     Effect.gen(function* () {
-      const signal = yield* signals.subscribe(["*", `read:${caller.id}`, ...threadIds.map(texts.liveKey)]);
+      const signal = yield* signals.subscribe(["*", `read:${caller.person}`, ...threadIds.map(texts.liveKey)]);
       // Shells are read from now on, so everything up to now is in them; events of named threads go on from the cursor.
       const shellsUpTo = yield* log.head;
-      const position = yield* positionAt(named.size === 0 ? shellsUpTo : (from?.sequence ?? shellsUpTo));
+      const position = yield* positionAt(named.size === 0 ? shellsUpTo : (from?.sequence ?? shellsUpTo), ending);
       const sent = new Map(threadIds.map((threadId) => [threadId, new Map<string, Sent>()]));
 
       const look = Effect.gen(function* () {
@@ -122,15 +123,16 @@ export const followShells = Effect.fnUntraced(function* (
       const live = Effect.sync(() =>
         [...sent].flatMap(([threadId, known]) => encodeLive(liveFrames(texts.live(threadId), known))),
       );
-      const read = yield* readElsewhere(markers, views, caller.id);
+      const read = yield* readElsewhere(markers, views, caller.person);
       const following = loop({
         position,
         look,
         caughtUp: Effect.zipWith(read, live, (shells, texts) => [...shells, ...texts]),
         epoch: log.epoch,
-        wait: waiter(signal, closing.begun),
+        wait: waiter(signal, ending),
       });
-      return Stream.concat(changedShells(views, from?.sequence), following);
+      const shells = Stream.takeWhile(changedShells(views, from?.sequence), () => !position.over);
+      return Stream.concat(shells, following);
     }),
   );
 });

@@ -1,10 +1,11 @@
 /** The live stream of one thread. */
-import type { CursorProblem, Internal, Unavailable } from "@tributary/contracts/api";
+import type { Caller, CursorProblem, Internal, Unavailable } from "@tributary/contracts/api";
 import { ProviderRuntimeIngestion } from "@tributary/ingestion";
 import { EventLog, Signals } from "@tributary/store";
 import { Effect, Stream } from "effect";
-import { Closing } from "./Closing.ts";
+import type { Closing } from "./Closing.ts";
 import { readEventCursor } from "./cursor.ts";
+import { endings } from "./ending.ts";
 import { EventPages } from "./EventPages.ts";
 import { encodeLive, loop, positionAt, resetFrames, waiter } from "./live-loop.ts";
 import type { Frames } from "./live-loop.ts";
@@ -20,13 +21,13 @@ export const followThread = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   Frames,
   CursorProblem | Unavailable | Internal,
-  EventLog | EventPages | ProviderRuntimeIngestion | Signals | Closing
+  EventLog | EventPages | ProviderRuntimeIngestion | Signals | Closing | Caller
 > {
   const log = yield* EventLog;
   const pages = yield* EventPages;
   const texts = yield* ProviderRuntimeIngestion;
   const signals = yield* Signals;
-  const closing = yield* Closing;
+  const ending = yield* endings;
   const head = yield* Effect.mapError(log.head, storeProblem);
   const from =
     after === undefined ? undefined : yield* reading(() => readEventCursor(after, { epoch: log.epoch, head }));
@@ -36,7 +37,7 @@ export const followThread = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       // Before the first page: what changes meanwhile wakes us.
       const signal = yield* signals.subscribe([threadId, texts.liveKey(threadId)]);
-      const position = yield* positionAt(from?.sequence ?? 0);
+      const position = yield* positionAt(from?.sequence ?? 0, ending);
       const sent = new Map<string, Sent>();
       const look = Effect.suspend(() =>
         Effect.map(pages.after(threadId, position.cursor), (page) => {
@@ -49,7 +50,7 @@ export const followThread = Effect.fnUntraced(function* (
         look,
         caughtUp: Effect.sync(() => encodeLive(liveFrames(texts.live(threadId), sent))),
         epoch: log.epoch,
-        wait: waiter(signal, closing.begun),
+        wait: waiter(signal, ending),
       });
     }),
   );

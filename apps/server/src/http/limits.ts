@@ -1,7 +1,7 @@
 /** What clients must stay within; told by `GET /limits`. */
 
-/** JSON bodies, in bytes. An input's text alone may have 1 MiB code units; longer ones are attachments. */
-export const maxBodyBytes = 1024 * 1024;
+/** JSON bodies, in bytes. An input may have 1 MiB code units, each up to six bytes once it is escaped. */
+export const maxBodyBytes = 8 * 1024 * 1024;
 
 export const limits = {
   maxBodyBytes,

@@ -6,7 +6,9 @@
 import type { LiveText } from "@tributary/contracts/api";
 import type { Signal, StoreError } from "@tributary/store";
 import { Clock, Context, Effect, Option, Stream } from "effect";
+import type { Scope } from "effect";
 import { eventCursor } from "./cursor.ts";
+import type { Endings } from "./ending.ts";
 import { limits } from "./limits.ts";
 import { encodeFrames, frameText } from "./sse.ts";
 
@@ -21,16 +23,16 @@ const iso = (millis: number): string => new Date(millis).toISOString();
 const pingFrame = (now: number): Uint8Array => encodeFrames(frameText("ping", { serverTime: iso(now) }));
 export const resetFrames = (reason: string): Frames => Stream.succeed(encodeFrames(frameText("reset", { reason })));
 
-type Woken = "changed" | "ping" | "closing";
+type Woken = "changed" | "ping" | "over";
 
-/** Waits until something changed, the next ping is due, or the server stops. */
+/** Waits until something changed, the next ping is due, or the stream is to end. */
 export const waiter =
-  (signal: Signal, closing: Effect.Effect<void>) =>
+  (signal: Signal, endings: Endings) =>
   (pingAt: number): Effect.Effect<Woken> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const woken: ReadonlyArray<Effect.Effect<Woken>> = [
         Effect.as(signal.wait, "changed"),
-        Effect.as(closing, "closing"),
+        ...endings.map((ending) => Effect.as(ending, "over" as const)),
         Effect.as(Effect.sleep(Math.max(0, pingAt - now)), "ping"),
       ];
       return Effect.raceAllFirst(woken);
@@ -43,6 +45,8 @@ interface Position {
   cursor: number;
   pingAt: number;
   synced: boolean;
+  /** Nothing more may be sent. */
+  over: boolean;
 }
 
 /** What one look at the store gives: bytes to send, perhaps none. */
@@ -75,7 +79,8 @@ export const loop = (options: {
   });
 
   const step = Effect.fnUntraced(function* (phase: "look" | "wait") {
-    if (phase === "wait" && (yield* wait(position.pingAt)) === "closing") return [[], Option.none()] as const;
+    if (phase === "wait" && (yield* wait(position.pingAt)) === "over") position.over = true;
+    if (position.over) return [[], Option.none()] as const;
     const before = position.cursor;
     const pages = yield* look;
     // More may be waiting; a ping is due all the same.
@@ -87,10 +92,17 @@ export const loop = (options: {
   return Stream.paginate<"look" | "wait", Uint8Array, StoreError>("look", step);
 };
 
-export const positionAt = Effect.fnUntraced(function* (cursor: number): Effect.fn.Return<Position> {
+/** A position that is over when the stream is to end, also while a long backlog is being read. */
+export const positionAt = Effect.fnUntraced(function* (
+  cursor: number,
+  endings: Endings,
+): Effect.fn.Return<Position, never, Scope.Scope> {
   const pingEvery = yield* PingInterval;
   const now = yield* Clock.currentTimeMillis;
-  return { cursor, pingEvery, pingAt: now + pingEvery, synced: false };
+  const position: Position = { cursor, pingEvery, pingAt: now + pingEvery, synced: false, over: false };
+  const finish = Effect.sync(() => (position.over = true));
+  yield* Effect.forkScoped(Effect.andThen(Effect.raceAllFirst(endings), finish));
+  return position;
 });
 
 export const encodeLive = (frames: ReadonlyArray<LiveText>): ReadonlyArray<Uint8Array> =>

@@ -15,7 +15,7 @@ import { HttpServerError, HttpServerRespondable, HttpServerResponse } from "effe
 import type { HttpServerRequest } from "effect/http";
 import { HttpApiError } from "effect/http-api";
 import { jsonMistake } from "../config/json-position.ts";
-import { maxBodyBytes } from "./limits.ts";
+import { bodyRule } from "./bodies.ts";
 import { methodsOf } from "./route-table.ts";
 
 /** A refused command. Codes that a client can do nothing about but read are still told by code, never by text. */
@@ -63,9 +63,12 @@ export const badRequest = (detail: string, path: ReadonlyArray<string | number> 
     ...(path.length === 0 ? {} : { errors: [{ path, message: detail }] }),
   });
 
-export const tooLarge = (): PayloadTooLarge =>
+export const tooLarge = ({
+  method,
+  url,
+}: Pick<HttpServerRequest.HttpServerRequest, "method" | "url">): PayloadTooLarge =>
   new PayloadTooLarge({
-    detail: `A body may have ${maxBodyBytes} bytes (GET /limits).`,
+    detail: `A body may have ${bodyRule(method, url).maxBytes} bytes here (GET /limits).`,
     userAction: "shorten",
   });
 
@@ -137,7 +140,7 @@ export const problemResponse = (
     return Effect.flatMap(jsonProblem(request, error), HttpServerRespondable.toResponse);
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound")
     return unknownRoute(method, path);
-  if (isBodyTooLarge(error)) return HttpServerRespondable.toResponse(tooLarge());
+  if (isBodyTooLarge(error)) return HttpServerRespondable.toResponse(tooLarge(request));
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError")
     return HttpServerRespondable.toResponse(badRequest("The body could not be read; send it again.", ["payload"]));
   if (

@@ -1,5 +1,6 @@
 /** Who may do what over the wire (I17): scopes are declared beside each route and checked by one middleware. */
 import { Context, Schema } from "effect";
+import type { Effect } from "effect";
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api";
 import { Forbidden, TooManyRequests, Unauthorized } from "./problems.ts";
 
@@ -18,7 +19,15 @@ export class RequiredScope extends Context.Reference<AccessScope>("tributary/api
 /** The caller, once its token was checked. */
 export class Caller extends Context.Service<
   Caller,
-  { readonly id: string; readonly scopes: ReadonlyArray<AccessScope> }
+  {
+    /** The acting client in events and receipts: `owner`, or a device's id. */
+    readonly id: string;
+    /** Whose client it is: read markers are a person's, on whichever device. */
+    readonly person: string;
+    readonly scopes: ReadonlyArray<AccessScope>;
+    /** Resolves once its token no longer holds: streams end then, within a second (I17). Never for the owner. */
+    readonly revoked: Effect.Effect<void>;
+  }
 >()("tributary/api/Caller") {}
 
 /** Bearer token, and the scope of the endpoint. */
