@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, assert, beforeAll, describe, test } from "vitest";
 import { asking } from "./support/agents.ts";
 
 const server = fileURLToPath(new URL("..", import.meta.url));
@@ -34,13 +34,13 @@ describe("the bundle", () => {
     writeFileSync(join(data, "config.json"), JSON.stringify({ instances: [instance] }), { mode: 0o600 });
     // Asks for an approval, which is given, and a question, which nobody is there to answer.
     const ran = run("run", "child", "hello", "--approve", "all", "--json");
-    expect(ran.stdout, ran.stderr).toContain("You said hello.");
-    expect(ran.stdout).toContain('"exitCode":0');
+    assert.include(ran.stdout, "You said hello.", ran.stderr);
+    assert.include(ran.stdout, '"exitCode":0');
   });
 
   test("says its version, and what it is asked for", () => {
     const said = run("--version");
-    expect(said.stdout, said.stderr).toMatch(/^tributary v\d/);
-    expect(run("doctor").status).toBe(0);
+    assert.match(said.stdout, /^tributary v\d/, said.stderr);
+    assert.strictEqual(run("doctor").status, 0);
   });
 });

@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { projector } from "@tributary/projections";
@@ -7,7 +7,14 @@ import { fillStore, rawCommands, rebuildRate, timeToReady } from "@tributary/sto
 import { median, scaled, type BenchContext, type Figure } from "../harness.ts";
 import { inScratch } from "../runs.ts";
 
-const launcher = fileURLToPath(new URL("../../../apps/server/bin/tributary.mjs", import.meta.url));
+const server = fileURLToPath(new URL("../../../apps/server", import.meta.url));
+
+/** The command line as it ships: launcher and bundle, without sources beside them. */
+const ship = (folder: string): string => {
+  execFileSync(process.execPath, [join(server, "build.mjs"), join(folder, "dist")]);
+  cpSync(join(server, "bin"), join(folder, "bin"), { recursive: true });
+  return join(folder, "bin", "tributary.mjs");
+};
 
 /** Milliseconds from spawn until the process says its first line; it is ended in order afterwards. */
 const untilFirstLine = (args: ReadonlyArray<string>, endedBy: "stays" | "ends"): Promise<number> =>
@@ -48,7 +55,7 @@ export const longLog = ({ scale, rounds, report }: BenchContext, folder: string)
 
     const store = await repeat(rounds, () => timeToReady(load));
     // Ends whatever the threads left open; the starts that count find a clean folder.
-    const serve = [launcher, "serve", "--port", "0", "--json", "--data", dir];
+    const serve = [ship(join(scratch, "package")), "serve", "--port", "0", "--json", "--data", dir];
     await untilFirstLine(serve, "stays");
     const server = await repeat(rounds, () => untilFirstLine(serve, "stays"));
     const bare = await repeat(rounds, () =>
@@ -65,7 +72,7 @@ export const longLog = ({ scale, rounds, report }: BenchContext, folder: string)
     report(
       { what: `${what}, store alone`, ...spreadOf(store), unit: "ms" },
       {
-        what: `${what}, \`tributary serve\` from sources, process included`,
+        what: `${what}, \`tributary serve\` as it ships, process included`,
         ...spreadOf(server),
         unit: "ms",
         budget: { atMost: 500 },
