@@ -68,6 +68,13 @@ const whole = (spec: TableSpec, key: Readonly<Record<string, Cell>>): ReadonlyAr
   return cells;
 };
 
+/** Whether the stage has a merge over what stands under this key. Merges name all key columns but the last. */
+const isMerged = (spec: TableSpec, { merges }: Stage, key: ReadonlyArray<Cell>, text: string): boolean => {
+  if (merges.size === 0) return false;
+  if (key.length === spec.key.length) return merges.has(keyText(key.slice(0, -1)));
+  return [...merges.keys()].some((merged) => merged.startsWith(text));
+};
+
 type Patch = Extract<RowChange, { readonly op: "patch" }>;
 
 /** What a patch makes of the changes before it. */
@@ -125,27 +132,24 @@ export class Fold {
   }
 
   /** The stage in which a change under this key belongs: the last, or a new one after a merge that covers it. */
-  private stage(table: TableFold, text: string): Stage {
+  private stage(table: TableFold, key: ReadonlyArray<Cell>, text: string): Stage {
     const last = table.stages.at(-1) ?? newStage();
-    for (const merged of last.merges.keys()) {
-      if (text.startsWith(merged) || merged.startsWith(text)) {
-        const next = newStage();
-        table.stages.push(next);
-        return next;
-      }
-    }
-    return last;
+    if (!isMerged(table.spec, last, key, text)) return last;
+    const next = newStage();
+    table.stages.push(next);
+    return next;
   }
 
   private put(table: TableFold, row: Readonly<Record<string, Cell>>): void {
-    const text = keyText(whole(table.spec, row));
-    this.stage(table, text).rows.set(text, { kind: "put", row, isCopy: false });
+    const key = whole(table.spec, row);
+    const text = keyText(key);
+    this.stage(table, key, text).rows.set(text, { kind: "put", row, isCopy: false });
   }
 
   private patch(table: TableFold, change: Patch): void {
     const key = whole(table.spec, change.key);
     const text = keyText(key);
-    const { rows } = this.stage(table, text);
+    const { rows } = this.stage(table, key, text);
     const before = rows.get(text);
     if (before === undefined) rows.set(text, { kind: "patch", key, columns: patchColumns(new Map(), change) });
     else if (before.kind === "patch") patchColumns(before.columns, change);
@@ -161,7 +165,7 @@ export class Fold {
     const key = leading(table.spec, keyed);
     if (key.length === 0) throw new TypeError(`a delete in projection table ${table.spec.name} names no key column`);
     const text = keyText(key);
-    const stage = this.stage(table, text);
+    const stage = this.stage(table, key, text);
     if (key.length === table.spec.key.length) {
       stage.rows.set(text, { kind: "delete", key });
       return;
