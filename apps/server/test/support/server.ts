@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Adapter } from "@tributary/contracts";
-import { Effect, Layer } from "effect";
+import { Writer } from "@tributary/store";
+import { Context, Effect, Layer } from "effect";
 import type { Scope } from "effect";
 import { tokenFile } from "../../src/config/token.ts";
 import { Core } from "../../src/core.ts";
@@ -40,6 +41,8 @@ export interface TestServer {
   readonly work: string;
   /** One request with the token; a body makes it a POST unless said otherwise. */
   readonly call: (path: string, options?: CallOptions) => Promise<Answered>;
+  /** For who measures: events may be written without an agent. */
+  readonly writer: Writer["Service"];
 }
 
 export interface CallOptions {
@@ -91,7 +94,7 @@ export const startServer = Effect.fnUntraced(function* (
   ).pipe(Effect.orDie);
   const url = yield* Effect.provideContext(addressOf, services);
   const token = readFileSync(tokenFile(data), "utf8").trim();
-  return { url, token, data, work, call: client(url, token) };
+  return { url, token, data, work, call: client(url, token), writer: Context.get(services, Writer) };
 });
 
 /** A server with `work` registered as a project. */
