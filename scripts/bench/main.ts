@@ -33,6 +33,11 @@ const family: Family<BenchContext> = {
       summary: "deltas of 1 and 20 threads, memory, a flood beside a quiet thread, what a reply takes in the log",
       load: async () => (await import("./ingestion.ts")).ingestion,
     },
+    {
+      name: "wire",
+      summary: "live streams to 1 and 100 clients, and how soon the first event of a turn is at its client",
+      load: async () => (await import("./wire.ts")).wire,
+    },
   ],
 };
 

@@ -3,3 +3,4 @@ export { runScenario, type ScenarioOutput } from "../../src/scenario/run.ts";
 export { openWithoutSession } from "./open-work.ts";
 export { afterLine, scenarioFiles, scriptLines, type ScenarioFile } from "./scenario-file.ts";
 export { startServer, type TestServer } from "./server.ts";
+export { startReaders, type Readers } from "./readers.ts";

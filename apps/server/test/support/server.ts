@@ -77,18 +77,19 @@ export interface ServerOptions {
   readonly adapters?: Readonly<Record<string, Adapter>>;
   /** Milliseconds. */
   readonly pingInterval?: number;
+  readonly durability?: "full" | "normal";
 }
 
 /** Starts a server over a data folder; it stops, in good order, with the scope. */
 export const startServer = Effect.fnUntraced(function* (
   folders: { readonly data: string; readonly work: string },
-  { adapters = {}, pingInterval }: ServerOptions = {},
+  { adapters = {}, pingInterval, durability = "full" }: ServerOptions = {},
 ): Effect.fn.Return<TestServer, never, Scope.Scope> {
   const { data, work } = folders;
   const services = yield* Layer.build(
     serveHttp({ host: "127.0.0.1", port: 0 }).pipe(
       Layer.provideMerge(Layer.mergeAll(EventPages.layer, Closing.layer, Tokens.layer(data))),
-      Layer.provideMerge(Core.layer({ dir: data, start: true, adapters })),
+      Layer.provideMerge(Core.layer({ dir: data, start: true, adapters, synchronous: durability })),
       Layer.provide(pingInterval === undefined ? Layer.empty : Layer.succeed(PingInterval, pingInterval)),
     ),
   ).pipe(Effect.orDie);
