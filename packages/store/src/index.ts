@@ -1,3 +1,5 @@
+export { AttachmentRefused, Attachments, unusedMilliseconds, type NewAttachment } from "./attachments/Attachments.ts";
+export type { StoredAttachment } from "./attachments/rows.ts";
 export { StoreConnections, type Connections } from "./connections.ts";
 export { EventLog, type LogEvent } from "./events/EventLog.ts";
 export { isKnown, tombstone } from "./events/rows.ts";

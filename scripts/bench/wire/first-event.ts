@@ -6,7 +6,7 @@ const threadId = "T";
 const script = { name: "brief", otherwise: [{ do: "text", text: "Yes." }] };
 
 /** Follows a thread and tells, by the clock, when an event of a type came. */
-const follow = async ({ url, token }: TestServer, cursor: string) => {
+export const follow = async ({ url, token }: TestServer, cursor: string) => {
   const controller = new AbortController();
   const response = await fetch(`${url}/threads/${threadId}/live?after=${cursor}`, {
     headers: { authorization: `Bearer ${token}` },
@@ -29,7 +29,10 @@ const follow = async ({ url, token }: TestServer, cursor: string) => {
   };
   const reading = read().catch(() => undefined);
   return {
-    next: (type: string) => new Promise<number>((resolve) => void waiting.set(type, resolve)),
+    next: (type: string) =>
+      new Promise<number>((resolve) => {
+        waiting.set(type, resolve);
+      }),
     close: async () => {
       controller.abort();
       await reading;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startReaders, type TestServer } from "@tributary/server/test-support";
@@ -69,7 +70,8 @@ const bare = async <A>(piece: Buffer, pieces: number, end: Buffer, use: (url: st
     };
     write();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
   try {
     return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   } finally {

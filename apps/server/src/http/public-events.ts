@@ -33,6 +33,8 @@ const mapping: Mapping = {
   "input.failed": "as it is",
   "input.unconfirmed": "as it is",
   "input.discarded": "as it is",
+  "input.withdraw_requested": "as it is",
+  "input.withdraw_failed": "as it is",
   "queue.held": "as it is",
   "queue.resumed": "as it is",
   // The marker finds our processes again; it is nobody else's business.
@@ -42,6 +44,7 @@ const mapping: Mapping = {
   "session.exited": "as it is",
   "session.released": "as it is",
   "session.failed": "as it is",
+  "session.forgotten": "as it is",
   "turn.started": "as it is",
   "turn.ended": "as it is",
   "turn.plan_updated": "as it is",

@@ -40,7 +40,7 @@ export const silent = {
   otherwise: [{ do: "text", text: "I begin and", end: false }, { do: "silence" }],
 };
 
-export const addInstance = (server: TestServer, id: string, script: unknown, process = false) =>
+export const addInstance = (server: Pick<TestServer, "call">, id: string, script: unknown, process = false) =>
   Effect.promise(async () => {
     const options = { script, ...(process ? { process } : {}) };
     const { status, body } = await server.call("/instances", { body: { id, runtime: "scripted", options } });
