@@ -1,7 +1,7 @@
 export { AttachmentRefused, Attachments, unusedMilliseconds, type NewAttachment } from "./attachments/Attachments.ts";
 export type { StoredAttachment } from "./attachments/rows.ts";
 export { StoreConnections, type Connections } from "./connections.ts";
-export { EventLog, type LogEvent } from "./events/EventLog.ts";
+export { EventLog, type EncodedEvent, type LogEvent } from "./events/EventLog.ts";
 export { isKnown, tombstone } from "./events/rows.ts";
 export { Signals, type CommitListener, type Signal } from "./events/Signals.ts";
 export { identityOf, isAlive } from "./folder/identity.ts";

@@ -7,8 +7,8 @@ import type { StoreError } from "@tributary/store";
 import { Context, Deferred, Effect, Exit, Layer } from "effect";
 import { eventCursor } from "./cursor.ts";
 import { limits } from "./limits.ts";
-import { toPublic } from "./public-events.ts";
-import { encodeFrames, frameText } from "./sse.ts";
+import { toPublicText } from "./public-events.ts";
+import { encodeFrames, frameOf } from "./sse.ts";
 
 export interface EncodedPage {
   /** `event` frames; empty when every event of the page is of a type that clients are not shown. */
@@ -50,13 +50,18 @@ const make = (log: EventLog["Service"]): EventPages["Service"] => {
   };
 
   const read = Effect.fnUntraced(function* (threadId: string, sequence: number) {
-    const events = yield* log.page({ after: sequence, threadId, limit: limits.maxPageEvents, maxBytes: pageBytes });
+    const events = yield* log.encodedPage({
+      after: sequence,
+      threadId,
+      limit: limits.maxPageEvents,
+      maxBytes: pageBytes,
+    });
     let text = "";
     let purged = false;
     for (const event of events) {
       purged ||= event.type === "thread.purged";
-      const shown = toPublic(event, log.epoch);
-      if (shown !== undefined) text += frameText("event", shown, shown.cursor);
+      const shown = toPublicText(event, log.epoch);
+      if (shown !== undefined) text += frameOf("event", shown, eventCursor(log.epoch, event.sequence));
     }
     if (purged) {
       // What was erased must not live on here.

@@ -5,7 +5,7 @@
 import { isDomainEventType } from "@tributary/contracts";
 import type { DomainEventType, DomainPayloads } from "@tributary/contracts";
 import type { PublicEvent } from "@tributary/contracts/api";
-import type { LogEvent } from "@tributary/store";
+import type { EncodedEvent, LogEvent } from "@tributary/store";
 import { eventCursor } from "./cursor.ts";
 
 type Mapping = { readonly [T in DomainEventType]: "as it is" | ((payload: DomainPayloads[T]) => object) };
@@ -85,7 +85,10 @@ const publicPayload = (type: DomainEventType, payload: unknown): unknown => {
 };
 
 /** What clients see of an event; undefined for one whose type this build does not know. */
-export const toPublic = (event: LogEvent, epoch: string): PublicEvent | undefined => {
+export const toPublic = (
+  event: Pick<LogEvent, "sequence" | "streamId" | "type" | "occurredAt" | "payload">,
+  epoch: string,
+): PublicEvent | undefined => {
   const { sequence, streamId, type, occurredAt, payload } = event;
   if (!isDomainEventType(type)) return undefined;
   return {
@@ -96,4 +99,13 @@ export const toPublic = (event: LogEvent, epoch: string): PublicEvent | undefine
     occurredAt,
     payload: publicPayload(type, payload),
   };
+};
+
+/** The same as JSON: a payload that is shown as it is goes through without being taken apart. */
+export const toPublicText = (event: EncodedEvent, epoch: string): string | undefined => {
+  const { sequence, streamId, type, occurredAt, payload } = event;
+  if (!isDomainEventType(type)) return undefined;
+  if (mapping[type] !== "as it is") return JSON.stringify(toPublic({ ...event, payload: JSON.parse(payload) }, epoch));
+  // Cursors, types and instants hold nothing to be escaped.
+  return `{"cursor":"${eventCursor(epoch, sequence)}","sequence":${sequence},"streamId":${JSON.stringify(streamId)},"type":"${type}","occurredAt":"${occurredAt}","payload":${payload}}`;
 };

@@ -2,9 +2,12 @@
 
 const encoder = new TextEncoder();
 
-/** One frame as text. `data` is JSON, which holds no line break; neither may `id` and `event`. */
+/** One frame as text. `json` holds no line break, as JSON made by `stringify` does; neither may `id` and `event`. */
+export const frameOf = (event: string, json: string, id?: string): string =>
+  `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${json}\n\n`;
+
 export const frameText = (event: string, data: unknown, id?: string): string =>
-  `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  frameOf(event, JSON.stringify(data), id);
 
 export const encodeFrames = (text: string): Uint8Array => encoder.encode(text);
 

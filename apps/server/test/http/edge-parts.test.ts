@@ -3,7 +3,7 @@ import { CursorProblem } from "@tributary/contracts/api";
 import { assert, describe, it } from "vitest";
 import { refusal } from "../../src/http/allowlist.ts";
 import { eventCursor, pageAfter, readEventCursor, readRecordCursor, recordCursor } from "../../src/http/cursor.ts";
-import { toPublic } from "../../src/http/public-events.ts";
+import { toPublic, toPublicText } from "../../src/http/public-events.ts";
 import { methodsOf } from "../../src/http/route-table.ts";
 
 describe("cursors", () => {
@@ -102,6 +102,18 @@ describe("public events", () => {
   it("leave out what finds our processes again", () => {
     const event = toPublic({ ...envelope, type: "session.opening", payload: { generation: 1, marker: "m" } }, "ep");
     assert.deepStrictEqual(event?.payload, { generation: 1 });
+  });
+
+  it.each([
+    ["thread.renamed", { title: "a “title” with \u2028, \u0000 and half of \ud83d", by: "client" }],
+    ["session.opening", { generation: 1, marker: "m" }],
+    ["turn.diff_updated", { turnId: "t", blob: "b", size: 9 }],
+    ["later.invented", {}],
+  ])("as text are the same: %s", (type, payload) => {
+    const event = { ...envelope, streamId: 'a "thread"', type };
+    const text = toPublicText({ ...event, payload: JSON.stringify(payload) }, "ep");
+    const shown = toPublic({ ...event, payload }, "ep");
+    assert.deepStrictEqual(text === undefined ? undefined : JSON.parse(text), shown);
   });
 
   it("are none for a type that this build does not know", () => {

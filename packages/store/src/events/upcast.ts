@@ -13,6 +13,10 @@ export type Upcasters = Readonly<Record<string, Readonly<Record<number, Upcaster
 /** None yet: every payload is of version 1. */
 export const upcasters: Upcasters = {};
 
+/** Whether a stored payload is of the shape that this build knows, or of a newer one. */
+export const isCurrent = (type: string, version: number, known: Upcasters = upcasters): boolean =>
+  known[type] === undefined || version >= schemaVersion;
+
 /** The payload as this build knows it, and its version. One from a newer build stays as it is. */
 export const upcast = (
   type: string,
@@ -21,7 +25,7 @@ export const upcast = (
   known: Upcasters = upcasters,
 ): { readonly payload: unknown; readonly schemaVersion: number } => {
   const steps = known[type];
-  if (steps === undefined || version >= schemaVersion) return { payload, schemaVersion: version };
+  if (steps === undefined || isCurrent(type, version, known)) return { payload, schemaVersion: version };
   let raised = payload;
   let at = version;
   for (; at < schemaVersion; at += 1) raised = steps[at]?.(raised) ?? raised;

@@ -37,6 +37,32 @@ export const logSuite = (layer: StoreLayer): void => {
       }).pipe(Effect.provide(layer())),
     );
 
+    it.effect("an encoded page is the same events, their payloads as JSON", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog;
+        yield* alternate(12);
+        for (const query of [
+          { after: 0 },
+          { after: 3, limit: 2 },
+          { after: 4, threadId: "A" },
+          { after: 0, maxBytes: 9 },
+        ]) {
+          const expected = (yield* log.page(query)).map(({ sequence, streamId, type, occurredAt, payload }) => ({
+            sequence,
+            streamId,
+            type,
+            occurredAt,
+            payload,
+          }));
+          const encoded = yield* log.encodedPage(query);
+          assert.deepStrictEqual(
+            encoded.map((event) => ({ ...event, payload: JSON.parse(event.payload) })),
+            expected,
+          );
+        }
+      }).pipe(Effect.provide(layer())),
+    );
+
     it.effect("a page ends at its bytes, but has at least one event", () =>
       Effect.gen(function* () {
         const writer = yield* Writer;
