@@ -2,7 +2,7 @@
  * Pages of a thread's public events, encoded as frames once and shared by every client that asks for the same: a hundred
  * clients that have caught up wake together and read one page (I11: at most `maxBytes` are kept).
  */
-import { EventLog } from "@tributary/store";
+import { EventLog, Signals } from "@tributary/store";
 import type { StoreError } from "@tributary/store";
 import { Context, Deferred, Effect, Exit, Layer } from "effect";
 import { eventCursor } from "./cursor.ts";
@@ -26,14 +26,45 @@ export class EventPages extends Context.Service<
 >()("tributary/server/EventPages") {
   static readonly layer = Layer.effect(
     EventPages,
-    Effect.map(EventLog, (log) => make(log)),
+    Effect.gen(function* () {
+      const ends = new Ends();
+      yield* (yield* Signals).onCommit((threadIds) => ends.moved(threadIds));
+      return make(yield* EventLog, ends);
+    }),
   );
 }
 
 const maxBytes = 8 * 1024 * 1024;
 const pageBytes = 256 * 1024;
 
-const make = (log: EventLog["Service"]): EventPages["Service"] => {
+/** Threads whose end is remembered. */
+const mostEnds = 1_000;
+
+/** Where threads end: whoever is there already need not look. A commit of a thread makes it unknown again. */
+class Ends {
+  readonly #at = new Map<string, number>();
+  /** Commits so far: an end that was read before one is worth nothing after it. */
+  commits = 0;
+
+  moved(threadIds: ReadonlySet<string>): void {
+    this.commits += 1;
+    for (const threadId of threadIds) this.#at.delete(threadId);
+  }
+
+  isAt(threadId: string, sequence: number): boolean {
+    return this.#at.get(threadId) === sequence;
+  }
+
+  note(threadId: string, sequence: number, commits: number): void {
+    if (commits !== this.commits) return;
+    if (this.#at.size >= mostEnds) this.#at.clear();
+    this.#at.set(threadId, sequence);
+  }
+}
+
+const nothing = new Uint8Array();
+
+const make = (log: EventLog["Service"], ends: Ends): EventPages["Service"] => {
   /** In the order of use, the least recently used first. History does not change, so a page stays true. */
   const pages = new Map<string, EncodedPage>();
   const reading = new Map<string, Deferred.Deferred<EncodedPage, StoreError>>();
@@ -50,6 +81,7 @@ const make = (log: EventLog["Service"]): EventPages["Service"] => {
   };
 
   const read = Effect.fnUntraced(function* (threadId: string, sequence: number) {
+    const { commits } = ends;
     const events = yield* log.encodedPage({
       after: sequence,
       threadId,
@@ -68,11 +100,13 @@ const make = (log: EventLog["Service"]): EventPages["Service"] => {
       pages.clear();
       held = 0;
     }
+    if (events.length === 0) ends.note(threadId, sequence, commits);
     return { bytes: encodeFrames(text), next: events.at(-1)?.sequence ?? sequence };
   });
 
   const after = (threadId: string, sequence: number): Effect.Effect<EncodedPage, StoreError> =>
     Effect.suspend(() => {
+      if (ends.isAt(threadId, sequence)) return Effect.succeed({ bytes: nothing, next: sequence });
       const key = `${eventCursor(log.epoch, sequence)} ${threadId}`;
       const kept = pages.get(key);
       if (kept !== undefined) {
