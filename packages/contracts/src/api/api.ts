@@ -7,10 +7,13 @@ import { Count, opt } from "../json.ts";
 import { Answer } from "../values.ts";
 import * as views from "../views.ts";
 import { Authorization, RequiredScope } from "./access.ts";
+import { AttachmentsApi } from "./attachments.ts";
+import { AuditApi, ClaimsApi, CookieApi, DevicesApi, PairingsApi } from "./auth.ts";
 import { InstancesApi } from "./instances.ts";
 import { EventPage, LiveFrame, PublicEvent } from "./live.ts";
 import { MaintenanceApi } from "./maintenance.ts";
 import { Forbidden, NotFound } from "./problems.ts";
+import { RpcApi } from "./rpc.ts";
 import { Accepted, Cursor, Limit, mutating, omit, page, readErrors, threadParams, writeErrors } from "./shared.ts";
 import { SettingsApi, SystemApi } from "./system.ts";
 
@@ -88,7 +91,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       headers: mutating,
       payload: Schema.Struct(createThread),
       success: Schema.Struct({ threadId: Id, receipt: Accepted }),
-      error: writeErrors,
+      error: [...writeErrors, Forbidden],
     }).annotate(RequiredScope, "operate"),
     HttpApiEndpoint.get("get", "/threads/:threadId", {
       params: threadParams,
@@ -101,13 +104,15 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       headers: mutating,
       payload: PatchThread,
       success: Accepted,
-      error: writeErrors,
+      error: [...writeErrors, Forbidden],
     }).annotate(RequiredScope, "operate"),
+    /** `purge=true`, for who may administer: what it said is erased at once and for good, also of one deleted before. */
     HttpApiEndpoint.delete("remove", "/threads/:threadId", {
       params: threadParams,
       headers: mutating,
+      query: { purge: opt(Schema.Literals(["true", "false"])) },
       success: Accepted,
-      error: writeErrors,
+      error: [...writeErrors, Forbidden],
     }).annotate(RequiredScope, "operate"),
     HttpApiEndpoint.post("interrupt", "/threads/:threadId/interrupt", {
       params: threadParams,
@@ -117,6 +122,13 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       error: writeErrors,
     }).annotate(RequiredScope, "operate"),
     HttpApiEndpoint.post("release", "/threads/:threadId/release", {
+      params: threadParams,
+      headers: mutating,
+      success: Accepted,
+      error: writeErrors,
+    }).annotate(RequiredScope, "operate"),
+    /** The next session begins without what the agent remembers: the choice when `session_unavailable` is told. */
+    HttpApiEndpoint.post("forget", "/threads/:threadId/forget", {
       params: threadParams,
       headers: mutating,
       success: Accepted,
@@ -158,7 +170,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         undecodable: Count,
         refused: Schema.Record(Schema.String, Count),
         recent: Schema.Array(
-          Schema.Struct({ generation: Count, seq: Count, type: Schema.String, reason: Schema.String }),
+          /** `events`: how many were refused together, where it is more than one. */
+          Schema.Struct({ generation: Count, seq: Count, type: Schema.String, reason: Schema.String, events: opt(Count) }),
         ),
         stalled: Schema.Array(Schema.String),
       }),
@@ -282,7 +295,7 @@ export const EventsApi = HttpApiGroup.make("events")
   .middleware(Authorization);
 
 export class Api extends HttpApi.make("tributary")
-  .add(SystemApi, ProjectsApi, ThreadsApi, InputsApi, RequestsApi, EventsApi, InstancesApi, SettingsApi, MaintenanceApi)
+  .add(SystemApi, ProjectsApi, ThreadsApi, InputsApi, AttachmentsApi, RequestsApi, EventsApi, InstancesApi, SettingsApi, MaintenanceApi, DevicesApi, PairingsApi, ClaimsApi, CookieApi, AuditApi, RpcApi)
   .annotateMerge(
     OpenApi.annotations({
       title: "Tributary",

@@ -21,12 +21,37 @@ export const SystemApi = HttpApiGroup.make("system", { topLevel: true }).add(
 
 /** What a client must stay within. Sizes in bytes unless the name says otherwise. */
 export const Limits = Schema.Struct({
+  /** Of a request's headers. */
+  maxHeaderBytes: Count,
+  headersTimeoutMs: Count,
+  requestTimeoutMs: Count,
+  maxConnections: Count,
+  /** By one address. */
+  maxRequestsPer10s: Count,
+  /** By one address; a right token passes before they are counted. */
+  maxWrongTokensPerMinute: Count,
+  maxPairingAttemptsPerMinute: Count,
   maxBodyBytes: Count,
   maxInputCodeUnits: Count,
   maxPageEvents: Count,
   maxPageBytes: Count,
   pingIntervalMs: Count,
+  /** Of WebSockets (`/rpc`): one message. */
+  maxMessageBytes: Count,
+  maxSockets: Count,
+  /** Calls of one WebSocket that are not over, streams among them. */
+  maxCallsPerSocket: Count,
+  /** Faster ones wait. */
+  maxMessagesPerSecond: Count,
   receiptDays: Count,
+  maxAttachmentBytes: Count,
+  /** Of all attachments together. */
+  maxAttachmentsTotalBytes: Count,
+  /** Of one input. */
+  maxInputAttachments: Count,
+  /** What no thread uses is kept so long. */
+  unusedAttachmentHours: Count,
+  attachmentTypes: Schema.Array(Schema.String),
 }).annotate({ identifier: "Limits" });
 
 /** Settings of the data folder, kept in its configuration file. Absent ones have their default. */
@@ -39,6 +64,12 @@ export const Settings = Schema.Struct({
   durability: opt(Schema.Literals(["full", "normal"])),
   /** What enters the log of what agents think: everything (default), summaries, or nothing. At the next start. */
   reasoning: opt(Schema.Literals(["summary", "full", "off"])),
+  /** Journal records older than this may go: 30 days by default; 0 keeps them whatever their age. */
+  journalMaxAgeDays: opt(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
+  /** The journal's oldest records may go while it takes more bytes than this: 4 GiB by default; 0 sets no limit. */
+  journalMaxBytes: opt(Count),
+  /** Days after which what a deleted thread said is erased for good: 30 by default, 0 at once, or `never`. */
+  purgeDeletedAfterDays: opt(Schema.Union([Count, Schema.Literal("never")])),
 }).annotate({ identifier: "Settings" });
 export type Settings = typeof Settings.Type;
 
