@@ -1,0 +1,145 @@
+/** HTTP and server-sent events by `fetch`: over the network, or into a handler of the same process. */
+import { problem, TributaryError, unreachable } from "./errors.ts";
+import type { Frame } from "./reducer/index.ts";
+import { aborted } from "./retry.ts";
+import { SseParser } from "./sse.ts";
+import type { Call, Transport } from "./transport.ts";
+
+export interface HttpOptions {
+  /** Without a slash at its end; empty: where the page came from. */
+  readonly url: string;
+  /** Sent as `Authorization: Bearer`, never in a URL. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** Whether the browser sends its cookie instead. */
+  readonly cookie?: boolean;
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Milliseconds without a frame after which a stream counts as dead. The server pings every ten seconds. */
+  readonly silenceMs?: number;
+}
+
+const isRaw = (payload: unknown): payload is Blob | ArrayBuffer | Uint8Array<ArrayBuffer> =>
+  payload instanceof Uint8Array || payload instanceof ArrayBuffer || payload instanceof Blob;
+
+/** Parameters in the path, the others behind it. */
+const targetOf = ({ route, params = {}, query = {} }: Call): string => {
+  const path = route.path.replaceAll(/:([a-zA-Z]+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  const text = search.toString();
+  return text === "" ? path : `${path}?${text}`;
+};
+
+const bodyOf = async (response: Response): Promise<unknown> => {
+  const text = await response.text();
+  try {
+    return text === "" ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    return text;
+  }
+};
+
+const isJson = (response: Response): boolean =>
+  /^application\/([\w.]+\+)?json\b/.test(response.headers.get("content-type") ?? "");
+
+export const httpTransport = (options: HttpOptions): Transport => {
+  const { url, token, cookie = false, silenceMs = 25_000 } = options;
+  const base = url.replace(/\/+$/, "");
+  const send = options.fetch ?? ((request: Request) => globalThis.fetch(request));
+  // A Request needs a whole URL; a page's own is where it came from.
+  const origin = base === "" ? ((globalThis as { location?: { origin?: string } }).location?.origin ?? "") : base;
+
+  const request = async (call: Call, accept: string, signal: AbortSignal | undefined): Promise<Response> => {
+    const { route, payload, commandId } = call;
+    const headers = new Headers({ accept });
+    const bearer = typeof token === "function" ? await token() : token;
+    if (bearer !== undefined) headers.set("authorization", `Bearer ${bearer}`);
+    if (commandId !== undefined) headers.set("idempotency-key", commandId);
+    const raw = isRaw(payload);
+    if (payload !== undefined && !raw) headers.set("content-type", "application/json");
+    if (payload instanceof Blob && payload.type !== "") headers.set("content-type", payload.type);
+    const init: RequestInit = {
+      method: route.method,
+      headers,
+      credentials: cookie ? "include" : "omit",
+      ...(payload === undefined ? {} : { body: raw ? (payload as Blob) : JSON.stringify(payload) }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    try {
+      return await send(new Request(`${origin}${targetOf(call)}`, init));
+    } catch (error) {
+      if (signal?.aborted === true) throw aborted(signal);
+      throw unreachable(origin, error);
+    }
+  };
+
+  const call = async (one: Call): Promise<unknown> => {
+    const response = await request(one, "application/json", one.signal);
+    if (response.ok && response.status !== 204 && !isJson(response)) return response;
+    let body: unknown;
+    try {
+      body = await bodyOf(response);
+    } catch (error) {
+      if (one.signal?.aborted === true) throw aborted(one.signal);
+      throw unreachable(origin, error);
+    }
+    if (!response.ok) throw problem(response.status, body);
+    return body;
+  };
+
+  async function* stream(one: Call): AsyncGenerator<ReadonlyArray<Frame>, void> {
+    const controller = new AbortController();
+    const outer = one.signal ?? new AbortController().signal;
+    const stop = () => controller.abort(outer.reason);
+    if (outer.aborted) throw aborted(outer);
+    outer.addEventListener("abort", stop);
+    /** Only while something is waited for: a reader that takes its time is no silence of the server. */
+    const watched = async <A>(promise: Promise<A>): Promise<A> => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const silence = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          const detail = `${origin} said nothing for ${silenceMs} ms.`;
+          reject(new TributaryError({ code: "silent", detail, userAction: "retry" }));
+        }, silenceMs);
+      });
+      try {
+        return await Promise.race([promise, silence]);
+      } finally {
+        clearTimeout(timer);
+      }
+    };
+    try {
+      const response = await watched(request(one, "text/event-stream", controller.signal));
+      if (!response.ok || response.body === null) throw problem(response.status, await bodyOf(response));
+      const reader = response.body.getReader();
+      const parser = new SseParser();
+      for (;;) {
+        const read = await watched(reader.read());
+        if (read.done) return;
+        const frames = parser.push(read.value).map(frameOf);
+        if (frames.length > 0) yield frames;
+      }
+    } catch (error) {
+      if (controller.signal.aborted) throw aborted(outer);
+      if (error instanceof TributaryError) throw error;
+      throw unreachable(origin, error);
+    } finally {
+      outer.removeEventListener("abort", stop);
+      controller.abort();
+    }
+  }
+
+  return { call, stream, close: () => undefined };
+};
+
+/** Frames of names that are not known go through as they are: the reducer skips them (I18). */
+const frameOf = ({ event, data, id }: { event: string; data: string; id: string | undefined }): Frame =>
+  ({ event, data: JSON.parse(data) as unknown, id }) as Frame;
+
+/**
+ * A server inside this process: anything that answers a `Request`, as `HttpEffect.toWebHandler` and
+ * `HttpRouter.toWebHandler` give it.
+ */
+export const inProcess = (
+  server: { readonly fetch: (request: Request) => Promise<Response> },
+  options: Omit<HttpOptions, "url" | "fetch"> & { readonly url?: string } = {},
+): Transport => httpTransport({ url: "http://localhost", ...options, fetch: (request) => server.fetch(request) });

@@ -1,0 +1,147 @@
+/** Following all threads as a list shows them, and some of them whole, on one connection. */
+import type { ThreadShell } from "@tributary/contracts";
+import { Changing } from "./changes.ts";
+import { followFor, type Connection } from "./connection.ts";
+import { liveRoute } from "./follow.ts";
+import { apply, open, type Frame, type ThreadView } from "./reducer/index.ts";
+import type { Retry } from "./retry.ts";
+import type { Transport } from "./transport.ts";
+import type { Calls } from "./types.ts";
+
+export interface ShellsView {
+  /** The most recently changed first. */
+  readonly shells: ReadonlyArray<ThreadShell>;
+  /** The threads that are followed whole, by id. */
+  readonly threads: ReadonlyMap<string, ThreadView>;
+}
+
+export interface FollowShellsOptions {
+  readonly signal?: AbortSignal;
+  /** Threads whose events come on the same connection; at most 64. */
+  readonly threads?: ReadonlyArray<string>;
+  /** Bytes of rows of the snapshot of each of them. */
+  readonly maxBytes?: number;
+}
+
+/** Shells by thread, the most recently changed last. Copied for each change: a list is some hundreds. */
+type Shells = ReadonlyMap<string, ThreadShell>;
+
+export class FollowedShells implements AsyncIterable<ShellsView> {
+  readonly #calls: Calls;
+  readonly #transport: Transport;
+  readonly #retry: Retry;
+  readonly #options: FollowShellsOptions;
+  readonly #views = new Changing<ShellsView>({ first: () => this.#start(), last: () => this.#stop() });
+  #connection: Connection = { state: "connecting" };
+  #running: AbortController | undefined;
+  #cursor: string | undefined;
+  #shells: Shells = new Map();
+  #threads: ReadonlyMap<string, ThreadView> = new Map();
+
+  constructor(calls: Calls, transport: Transport, retry: Retry, options: FollowShellsOptions = {}) {
+    this.#calls = calls;
+    this.#transport = transport;
+    this.#retry = retry;
+    this.#options = options;
+    options.signal?.addEventListener("abort", () => this.close(), { once: true });
+  }
+
+  get view(): ShellsView | undefined {
+    return this.#views.value;
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<ShellsView, void> {
+    return this.#views.read();
+  }
+
+  close(): void {
+    this.#stop();
+    this.#views.end();
+  }
+
+  #show(): void {
+    this.#views.set({ shells: [...this.#shells.values()].toReversed(), threads: this.#threads });
+  }
+
+  /** The list first: what changes while its pages and the threads are read comes again after its cursor. */
+  async #open(signal: AbortSignal): Promise<void> {
+    const found: Array<ThreadShell> = [];
+    let cursor: string | undefined;
+    let before: string | undefined;
+    do {
+      const page = await this.#calls.threads.list({ query: before === undefined ? {} : { before }, signal });
+      cursor ??= page.cursor;
+      found.push(...page.threads);
+      before = page.before;
+    } while (before !== undefined);
+    const { threads = [], maxBytes } = this.#options;
+    const views = await Promise.all(
+      threads.map(async (threadId) => {
+        const query = maxBytes === undefined ? {} : { maxBytes };
+        return open(
+          await this.#calls.threads.get({ params: { threadId }, query, signal }),
+          this.#threads.get(threadId),
+        );
+      }),
+    );
+    this.#shells = new Map(found.toReversed().map((shell) => [shell.threadId, shell]));
+    this.#threads = new Map(views.map((view) => [view.threadId, view]));
+    this.#cursor = cursor;
+    this.#show();
+  }
+
+  #frames(frames: ReadonlyArray<Frame>): void {
+    const shells = new Map(this.#shells);
+    const gone = new Set<string>();
+    for (const { event, data, id } of frames) {
+      if (id !== undefined) this.#cursor = id;
+      if (event === "shell") {
+        shells.delete(data.threadId);
+        shells.set(data.threadId, data);
+      } else if (event === "event" && (data.type === "thread.deleted" || data.type === "thread.purged"))
+        gone.add(data.streamId);
+    }
+    for (const threadId of gone) shells.delete(threadId);
+    this.#shells = shells;
+    this.#threads = new Map([...this.#threads].map(([threadId, view]) => [threadId, apply(view, frames)]));
+    this.#show();
+  }
+
+  #stop(): void {
+    this.#running?.abort();
+    this.#running = undefined;
+    this.#connection = { state: "closed" };
+  }
+
+  #start(): void {
+    const running = new AbortController();
+    this.#running = running;
+    const { threads = [] } = this.#options;
+    const following = followFor(
+      {
+        open: async (signal, again) => {
+          if (again || this.#cursor === undefined) await this.#open(signal);
+        },
+        stream: (signal) =>
+          this.#transport.stream({
+            name: "events.liveMany",
+            route: liveRoute("liveMany"),
+            query: { after: this.#cursor, threads: threads.length === 0 ? undefined : threads.join(",") },
+            signal,
+          }),
+        frames: (frames) => this.#frames(frames),
+        connection: (connection) => {
+          this.#connection = connection;
+          if (this.view !== undefined) this.#show();
+        },
+      },
+      this.#retry,
+      running.signal,
+    );
+    following.catch((error: unknown) => this.#views.fail(error));
+  }
+}
