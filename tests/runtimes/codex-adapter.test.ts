@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OpenOptions, RuntimeEventOf } from "@tributary/contracts";
 import { codexModel, mockTexts as texts, planStages } from "@tributary/testkit";
@@ -53,6 +53,26 @@ describe("a turn", () => {
       }),
     ),
   );
+});
+
+describe("images", () => {
+  it("reach the model, from a file whose name says nothing of what it is", () => {
+    const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    const image = join(codex.setup.cwd, "0".repeat(64));
+    writeFileSync(image, Buffer.from(png, "base64"));
+    return withSession(
+      (host) =>
+        Effect.gen(function* () {
+          const from = host.seen.events.length;
+          const attachments = [{ id: "a", name: "pixel.png", mimeType: "image/png" }];
+          yield* host.session.prompt({ ...newInput("[[text:seen]]"), attachments });
+          const end = yield* host.seen.next("turn.completed", undefined, from);
+          expect(end.payload).toMatchObject({ outcome: "completed" });
+          expect(codex.requests.at(-1)).toContain("data:image/png;base64,");
+        }),
+      { attachmentPath: (id) => (id === "a" ? image : undefined) },
+    );
+  });
 });
 
 const optionsOf = (request: RuntimeEventOf<"request.opened">) => (request.payload.options ?? []).map(({ id }) => id);

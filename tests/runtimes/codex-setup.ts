@@ -12,6 +12,8 @@ import { makeFolders, type Setup } from "./adapter-host.ts";
 /** The real Codex, a mock model and the adapter between them, with nothing of Tributary around it. */
 export interface Codex {
   readonly mock: RunningMockModel;
+  /** Bodies of the model requests, as text. */
+  readonly requests: Array<string>;
   readonly setup: Setup;
   /** Another instance with a home of its own, not started yet. */
   readonly instance: (name: string, env?: Readonly<Record<string, string>>) => InstanceConfig;
@@ -24,7 +26,8 @@ export const startCodex = async (): Promise<Codex> => {
   const install = fileURLToPath(new URL("install.mjs", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [install]);
   const { codex: program } = JSON.parse(stdout) as { readonly codex: { readonly path: string } };
-  const mock = await startMockModel();
+  const requests: Array<string> = [];
+  const mock = await startMockModel({ onRequest: (_, body) => requests.push(JSON.stringify(body)) });
   const folder = mkdtempSync(join(tmpdir(), "tributary-codex-"));
   const adapter = await loadAdapter("codex");
   if (adapter === undefined) throw new Error("there is no codex adapter");
@@ -42,6 +45,7 @@ export const startCodex = async (): Promise<Codex> => {
   const setup = { adapter, instance: instance("main"), cwd: makeFolders(join(folder, "main"), {}).cwd };
   return {
     mock,
+    requests,
     setup,
     instance,
     written: (name) => readFileSync(join(setup.cwd, name), "utf8"),

@@ -23,7 +23,8 @@ const thread = { ...base, threadId: ThreadId };
 export const inputFields = {
   inputId: InputId,
   text: Schema.String.check(Schema.isMaxLength(1_048_576)),
-  attachments: opt(Schema.Array(Attachment)),
+  /** Uploaded before (`POST /attachments`); what they are is known here: name and type need not be said. */
+  attachments: opt(Schema.Array(Attachment).check(Schema.isMaxLength(32))),
   /** Default `auto`. */
   delivery: opt(Delivery),
   /** Default {kind: "user"}. */

@@ -79,6 +79,8 @@ export const ThreadShell = Schema.Struct({
   threadId: Id,
   projectId: Id,
   title: opt(Schema.String),
+  /** Nobody named the thread: `title` is the first line of its first prompt, at most 80 code units. */
+  titleFrom: opt(Schema.Literal("prompt")),
   instance: Id,
   runtime: opt(Schema.String),
   cwd: Schema.String,

@@ -181,6 +181,12 @@ export interface Lookups {
   readonly closed: <K extends ClosedKind>(kind: K, id: string) => Extract<Closed, { readonly kind: K }> | undefined;
 }
 
+/** What the decider of a client's command may look up beside that. */
+export interface ClientLookups extends Lookups {
+  /** What an uploaded attachment is, by what was found out about it; undefined: it was never uploaded, or is gone. */
+  readonly attachment: (id: string) => Attachment | undefined;
+}
+
 /** What a person said, as its row keeps it: the decider's state holds no text. */
 export interface InputContent {
   readonly text: string;

@@ -11,11 +11,11 @@ import type {
 import { expect } from "vitest";
 import { closedBy, decideInternal, decideThread, evolveThread } from "../src/index.ts";
 import type {
+  ClientLookups,
   Closed,
   ClosedKind,
   DecideContext,
   InternalDecision,
-  Lookups,
   ThreadDecision,
   ThreadState,
 } from "../src/index.ts";
@@ -24,13 +24,14 @@ import { now, person, runtime, threadId } from "./facts.ts";
 /** What the store keeps of a thread: its state, and what is over by key. */
 export interface Kept {
   readonly state: ThreadState | undefined;
-  readonly look: Lookups;
+  readonly look: ClientLookups;
 }
 
 export const keeper = () => {
   const closed = new Map<string, Closed>();
   let state: ThreadState | undefined;
-  const look: Lookups = {
+  const look: ClientLookups = {
+    attachment: (id) => (id === "a1" ? { id, name: "one.png", mimeType: "image/png" } : undefined),
     closed: <K extends ClosedKind>(kind: K, id: string) =>
       closed.get(`${kind} ${id}`) as Extract<Closed, { readonly kind: K }> | undefined,
   };

@@ -44,11 +44,23 @@ const heldBehind: ReadonlyArray<DomainEvent> = [
 
 describe("input.submit", () => {
   it("keeps what was said", () => {
-    const attachments = [{ id: "a1", mimeType: "image/png" }];
     const origin = { kind: "automation", source: "cron" } as const;
     given(...open)
-      .when({ ...submit("prompt"), attachments, origin })
-      .thenEvents(queued("i9", "prompt", { attachments, origin }));
+      .when({ ...submit("prompt"), origin })
+      .thenEvents(queued("i9", "prompt", { origin }));
+  });
+
+  it("takes attachments by what is known of them, whatever the client says", () => {
+    given(...open)
+      .when({ ...submit("prompt"), attachments: [{ id: "a1", name: "../x", mimeType: "text/html" }] })
+      .thenEvents(queued("i9", "prompt", { attachments: [{ id: "a1", name: "one.png", mimeType: "image/png" }] }));
+  });
+
+  it("refuses attachments that are not there, and takes nothing", () => {
+    const rejection = given(...open)
+      .when({ ...submit("prompt"), attachments: [{ id: "a1" }, { id: "a2" }] })
+      .thenRejected("attachment_not_found", /a2.*Upload it again/);
+    expect(rejection?.details).toEqual({ attachmentId: "a2" });
   });
 
   it.each<[string, ReadonlyArray<DomainEvent>, { readonly [D in Delivery]: string }]>([

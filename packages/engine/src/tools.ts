@@ -1,5 +1,5 @@
 /** What every reactor works with. */
-import { EventLog, Processes, Writer } from "@tributary/store";
+import { Attachments, EventLog, Processes, Writer } from "@tributary/store";
 import { Effect } from "effect";
 import { Activity } from "./activity.ts";
 import { EngineSettings } from "./config.ts";
@@ -17,6 +17,7 @@ export const makeTools = Effect.gen(function* () {
     writer: yield* Writer,
     log: yield* EventLog,
     processes: yield* Processes,
+    attachments: yield* Attachments,
     places: yield* Places,
     runtimes: yield* Runtimes,
     facts: yield* Facts,

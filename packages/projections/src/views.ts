@@ -17,7 +17,7 @@ import { inputs } from "./queries/inputs.ts";
 import { itemOutput, message, reasoning, type ItemOutput } from "./queries/items.ts";
 import { project, projects } from "./queries/projects.ts";
 import type { Reader } from "./queries/reader.ts";
-import { requests } from "./queries/requests.ts";
+import { requests, requestsById } from "./queries/requests.ts";
 import { sessions, type SessionRecord } from "./queries/sessions.ts";
 import { noExtras, shell, shells, type ShellExtras } from "./queries/shells.ts";
 import { threadPage } from "./queries/thread-page.ts";
@@ -76,6 +76,14 @@ export class Views extends Context.Service<
       readonly after?: string;
       readonly limit?: number;
     }) => Effect.Effect<RequestPage, CursorInvalid | StoreError>;
+    /**
+     * Requests of one id, whatever became of them, open ones first, then the newest, at most 10: ids are unique within a
+     * thread only.
+     */
+    readonly requestsById: (query: {
+      readonly requestId: string;
+      readonly threadId?: string;
+    }) => Effect.Effect<ReadonlyArray<RequestRow>, StoreError>;
     /** Inputs that are not terminal, in the order of submission. */
     readonly inputs: (threadId: string) => Effect.Effect<ReadonlyArray<InputView>, StoreError>;
     readonly turn: (threadId: string, turnId: string) => Effect.Effect<TurnView | undefined, StoreError>;
@@ -117,6 +125,7 @@ const make = (reader: Reader, extras: ShellExtras): Views["Service"] => ({
         return compact({ shells: list.shells, sequence, before: cursor(list.before) });
       }),
     ),
+  requestsById: (query) => read(() => reader.snapshot(() => requestsById(reader, { ...query, limit: 10 }))),
   shell: (threadId) => read(() => reader.snapshot(() => shell(reader, threadId, extras))),
   threadPage: ({ before, after, ...query }) =>
     withCursor(before ?? after, (position) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { inputs } from "../src/queries/inputs.ts";
 import { itemOutput, message, reasoning } from "../src/queries/items.ts";
 import { project, projects } from "../src/queries/projects.ts";
-import { requests } from "../src/queries/requests.ts";
+import { requests, requestsById } from "../src/queries/requests.ts";
 import { sessions } from "../src/queries/sessions.ts";
 import { noExtras, shell, shells } from "../src/queries/shells.ts";
 import { threadPage } from "../src/queries/thread-page.ts";
@@ -110,6 +110,8 @@ describe("query plans", () => {
       requests(reader, { state: "answered", threadId, limit: 10 });
     }
     requests(reader, { state: "pending", limit: 10 });
+    requestsById(reader, { requestId: "q1", limit: 10 });
+    requestsById(reader, { requestId: "q1", threadId: ids[0] ?? "", limit: 10 });
     for (const archived of [true, false]) {
       shells(reader, { archived, limit: 10 }, noExtras);
       shells(reader, { archived, limit: 10, projectId: "P" }, noExtras);

@@ -2,6 +2,9 @@
 import * as domain from "@tributary/domain";
 import { Context, Effect, Layer, Semaphore, type Scope } from "effect";
 import { randomUUID } from "node:crypto";
+import { Attachments, makeAttachments } from "./attachments/Attachments.ts";
+import { makeFiles } from "./attachments/files.ts";
+import { temporaryFiles } from "./attachments/temporary.ts";
 import { backupTo, problemsOf } from "./backup.ts";
 
 import { openFolder, openMemory, StoreConnections, type Connections } from "./connections.ts";
@@ -10,6 +13,7 @@ import { runPurges } from "./events/purge.ts";
 import { Signals } from "./events/Signals.ts";
 import { fileBlobs, memoryBlobs } from "./journal/blobs.ts";
 import { Journal, makeJournal } from "./journal/Journal.ts";
+import { pathsOf } from "./folder/folder.ts";
 import type { Pruned, PruneOptions } from "./journal/prune.ts";
 import { makeProcesses, Processes } from "./Processes.ts";
 import { Projection } from "./projection/Projector.ts";
@@ -55,6 +59,7 @@ export type StoreServices =
   | EventLog
   | Signals
   | Journal
+  | Attachments
   | Processes
   | RowReader
   | ReadMarkers
@@ -119,6 +124,11 @@ const make = (
     const journal = yield* makeJournal(journalConnection, paths === undefined ? memoryBlobs() : fileBlobs(paths.blobs));
     yield* runReceiptPruning(runSql);
     yield* runPurges(runSql, journal, signals, main);
+    const files =
+      paths === undefined
+        ? yield* temporaryFiles
+        : makeFiles({ dir: () => paths.attachments, make: () => paths.attachments });
+    const attachments = yield* makeAttachments({ runSql, read, files, signals });
 
     // One set of shadow tables: rebuilding and comparing take turns.
     const oneShadow = yield* Semaphore.make(1);
@@ -127,8 +137,12 @@ const make = (
       rebuild: oneShadow.withPermit(rebuild(runSql, tables, besideWriters)),
       diff: oneShadow.withPermit(diff(runSql, tables, besideWriters)),
       pruneJournal: (limits) => journal.prune({ ...limits, keepAfter: keepAfter(writer) }),
-      backup: (dir) => backupTo(dir, open),
-      integrityCheck: trying("The files could not be checked", () => problemsOf(read, journalConnection)),
+      backup: (dir) => attachments.backup(pathsOf(dir).attachments, backupTo(dir, open)),
+      integrityCheck: Effect.zipWith(
+        trying("The files could not be checked", () => problemsOf(read, journalConnection)),
+        attachments.check,
+        (databases, contents) => [...databases, ...contents],
+      ),
     };
 
     return Context.make(Store, store).pipe(
@@ -137,6 +151,7 @@ const make = (
       Context.add(EventLog, makeEventLog(read, epoch)),
       Context.add(Signals, signals),
       Context.add(Journal, journal),
+      Context.add(Attachments, attachments),
       Context.add(Processes, makeProcesses(main, runSql)),
       Context.add(RowReader, makeRowReader(read)),
       Context.add(ReadMarkers, makeReadMarkers(read)),

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Effect, FiberSet } from "effect";
 import { answererOf } from "./answers.ts";
+import { attachFiles } from "./attachments.ts";
 import type { Approve } from "./answers.ts";
 import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
@@ -24,12 +25,15 @@ export interface RunOptions {
   readonly effort: string | undefined;
   readonly approve: Approve | undefined;
   readonly record: string | undefined;
+  /** Files that go along with the prompt. */
+  readonly attach: ReadonlyArray<string>;
 }
 
 /** Makes the thread with its first input. A folder outside every project becomes one where its owner runs this. */
 const createThread = Effect.fnUntraced(function* ({ client, access, isOwner }: Connection, options: RunOptions) {
   const cwd = resolve(options.cwd ?? process.cwd());
   const inputId = randomUUID();
+  const attached = yield* attachFiles(access, options.attach);
   const create = Effect.suspend(() =>
     client.threads.create({
       headers: {},
@@ -38,7 +42,7 @@ const createThread = Effect.fnUntraced(function* ({ client, access, isOwner }: C
         instance: options.instance,
         ...(options.model === undefined ? {} : { model: options.model }),
         ...(options.effort === undefined ? {} : { effort: options.effort }),
-        input: { inputId, text: options.prompt, delivery: "prompt" },
+        input: { inputId, text: options.prompt, delivery: "prompt", ...attached },
       },
     }),
   );

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect";
 import { Argument, Command, Flag } from "effect/cli";
 import { approvals } from "./answers.ts";
-import { root, targetOf } from "./root.ts";
+import { attachFlag, root, targetOf } from "./root.ts";
 import type { Target } from "./root.ts";
 
 /** Loads a module, then runs what it has for the shared flags. */
@@ -20,6 +20,22 @@ const approve = Flag.Literals("approve", approvals).pipe(
 );
 const thread = Argument.String("thread").pipe(Argument.withDescription("A thread's id"));
 const unwrap = Option.getOrUndefined;
+
+const completions = Command.make(
+  "completions",
+  { shell: Argument.Literals("shell", ["bash", "zsh", "fish"]).pipe(Argument.withDescription("Which shell")) },
+  ({ shell }) =>
+    using(
+      () => import("./completions.ts"),
+      (it) => it.completions(shell),
+    ),
+).pipe(
+  Command.withDescription("Print a script that has a shell complete subcommands and flags"),
+  Command.withExamples([
+    { command: 'eval "$(tributary completions bash)"', description: "In ~/.bashrc" },
+    { command: "tributary completions fish | source", description: "In config.fish" },
+  ]),
+);
 
 const serve = Command.make(
   "serve",
@@ -47,8 +63,9 @@ const run = Command.make(
     effort: optional("effort", "NAME", "How hard the model thinks, by the agent's own name"),
     approve,
     record: optional("record", "FILE", "Write what crossed the boundary to the agent to a file"),
+    attach: attachFlag,
   },
-  ({ instance, prompt, cwd, model, effort, approve: who, record }) =>
+  ({ instance, prompt, cwd, model, effort, approve: who, record, attach: files }) =>
     using(
       () => import("./run.ts"),
       (it, target) =>
@@ -61,6 +78,7 @@ const run = Command.make(
           effort: unwrap(effort),
           approve: unwrap(who),
           record: unwrap(record),
+          attach: files,
         }),
     ),
 ).pipe(
@@ -248,5 +266,6 @@ export const tributary = root.pipe(
     doctor,
     scenario,
     normalize,
+    completions,
   ]),
 );

@@ -9,6 +9,7 @@ import type { Allowlist } from "./allowlist.ts";
 import { authorization } from "./authorization.ts";
 import { docs } from "./docs.ts";
 import { edge } from "./edge.ts";
+import { attachments } from "./handlers/attachments.ts";
 import { events } from "./handlers/events.ts";
 import { inputs } from "./handlers/inputs.ts";
 import { instances } from "./handlers/instances.ts";
@@ -18,7 +19,7 @@ import { requests } from "./handlers/requests.ts";
 import { systemAndSettings } from "./handlers/system.ts";
 import { threads } from "./handlers/threads.ts";
 
-const groups = Layer.mergeAll(projects, threads, inputs, requests, events, instances, systemAndSettings, maintenance);
+const groups = Layer.mergeAll(projects, threads, inputs, attachments, requests, events, instances, systemAndSettings, maintenance);
 
 const openApi = HttpRouter.use((router) =>
   Effect.gen(function* () {

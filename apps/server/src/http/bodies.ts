@@ -2,7 +2,7 @@
  * What bodies routes take: JSON up to a limit, and whatever the table says for a few. Asked before anything of a body is
  * read. Pure.
  */
-import { maxBodyBytes } from "./limits.ts";
+import { limits, maxBodyBytes } from "./limits.ts";
 
 export interface BodyRule {
   /** Accepted media types, in lower case, without parameters; `"any"` takes what is sent, as long as it has a type. */
@@ -20,7 +20,9 @@ export interface BodyException extends BodyRule {
 const json: BodyRule = { types: ["application/json"], maxBytes: maxBodyBytes };
 
 /** The routes whose bodies are not JSON. */
-const exceptions: ReadonlyArray<BodyException> = [];
+const exceptions: ReadonlyArray<BodyException> = [
+  { method: "POST", path: "/attachments", types: limits.attachmentTypes, maxBytes: limits.maxAttachmentBytes },
+];
 
 const isAt = (rule: BodyException, method: string, path: string): boolean =>
   rule.method === method && (typeof rule.path === "string" ? rule.path === path : rule.path.test(path));

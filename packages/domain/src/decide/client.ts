@@ -1,7 +1,7 @@
 /** `decideThread`: what becomes of a client command about a thread. */
 import type { ClientCommandOf, ThreadCommand } from "@tributary/contracts";
 import { rejected } from "../answers.ts";
-import type { DecideContext, Lookups, ThreadDecision, ThreadState } from "../state.ts";
+import type { ClientLookups, DecideContext, ThreadDecision, ThreadState } from "../state.ts";
 import { createThread } from "./create.ts";
 import { inputHandlers } from "./input.ts";
 import { interruptHandlers } from "./interrupt.ts";
@@ -53,7 +53,7 @@ export const decideThread = (
   state: ThreadState | undefined,
   command: ThreadCommand,
   context: DecideContext,
-  look: Lookups,
+  look: ClientLookups,
 ): ThreadDecision => {
   if (command.type === "thread.create") return createThread(state, command, context, look);
   const { type, threadId } = command;

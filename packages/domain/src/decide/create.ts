@@ -5,7 +5,7 @@ import { accept, rejected } from "../answers.ts";
 import { evolveThread } from "../evolve/thread.ts";
 import { mask } from "../mask.ts";
 import { defined } from "../plain.ts";
-import type { DecideContext, Lookups, ThreadDecision, ThreadState } from "../state.ts";
+import type { ClientLookups, DecideContext, ThreadDecision, ThreadState } from "../state.ts";
 import { submitInput } from "./input.ts";
 import { refusedOption } from "./options.ts";
 
@@ -46,7 +46,7 @@ export const createThread = (
   state: ThreadState | undefined,
   command: Create,
   context: DecideContext,
-  look: Lookups,
+  look: ClientLookups,
 ): ThreadDecision => {
   const { threadId, instance } = command;
   if (state?.deleted === true)

@@ -1,6 +1,6 @@
 /** Client commands about inputs and the queue. */
 import { event } from "@tributary/contracts";
-import type { ClientCommandOf, DomainEvent, InputMode } from "@tributary/contracts";
+import type { Attachment, ClientCommandOf, DomainEvent, InputMode } from "@tributary/contracts";
 import { accept, rejected } from "../answers.ts";
 import { maxQueued, maxUnsettled } from "../limits.ts";
 import { defined } from "../plain.ts";
@@ -62,8 +62,29 @@ const discardOldest = (state: ThreadState): ReadonlyArray<DomainEvent> => {
     .map(({ inputId }) => event("input.discarded", { inputId }));
 };
 
+/** The attachments that an input names, as they are known here: what a client says of them does not count. */
+const attached = (
+  { look }: Given,
+  named: Submission["attachments"],
+): ReadonlyArray<Attachment> | undefined | Refused => {
+  if (named === undefined) return undefined;
+  const found: Array<Attachment> = [];
+  for (const { id } of named) {
+    const one = look.attachment(id);
+    if (one === undefined)
+      return rejected(
+        "attachment_not_found",
+        `There is no attachment ${id}: it was never uploaded here, or nobody used it for a day. Upload it again, then send the input with its new id`,
+        { details: { attachmentId: id } },
+      );
+    found.push(one);
+  }
+  return found;
+};
+
 /** A first or later input of a thread that is neither archived nor deleted. */
-export const submitInput = ({ state, look }: Given, input: Submission): ThreadDecision => {
+export const submitInput = (given: Given, input: Submission): ThreadDecision => {
+  const { state, look } = given;
   const { inputId, text, delivery = "auto", origin = { kind: "user" as const } } = input;
   if (find(state, inputId) !== undefined || look.closed("input", inputId) !== undefined)
     return rejected("input_exists", `Input ${inputId} was submitted before; a new input needs a new id`);
@@ -71,9 +92,11 @@ export const submitInput = ({ state, look }: Given, input: Submission): ThreadDe
     return rejected("busy", `${maxQueued} inputs wait in the queue: withdraw some, or wait until they are done`);
   const mode = modes[delivery](state);
   if (typeof mode !== "string") return mode;
+  const attachments = attached(given, input.attachments);
+  if (attachments !== undefined && "ok" in attachments) return attachments;
   const queued = event(
     "input.queued",
-    defined({ inputId, text, attachments: input.attachments, delivery, mode, origin, planId: input.planId }),
+    defined({ inputId, text, attachments, delivery, mode, origin, planId: input.planId }),
   );
   const events = [...discardOldest(state), ...acceptPlan(state, input.planId), ...resumedBy(state, mode), queued];
   return { ...accept(...events), mode };

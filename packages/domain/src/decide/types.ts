@@ -1,5 +1,6 @@
 import type { ClientCommandOf, InternalCommandOf, InternalCommandType, ThreadCommand } from "@tributary/contracts";
 import type {
+  ClientLookups,
   DecideContext,
   InternalContext,
   InternalDecision,
@@ -12,7 +13,7 @@ import type {
 export interface Given {
   readonly state: ThreadState;
   readonly context: DecideContext;
-  readonly look: Lookups;
+  readonly look: ClientLookups;
 }
 
 /** What an internal command is decided with. */

@@ -112,6 +112,7 @@ const prepare = Effect.fnUntraced(function* (
     ...created,
     ...(serviceTier === undefined ? {} : { serviceTier }),
     ...(resume === undefined ? {} : { resume: { nativeSessionId: resume } }),
+    attachmentPath: tools.attachments.path,
     onSpawned: (identity) =>
       Effect.suspend(() => {
         live.process = identity;

@@ -19,6 +19,29 @@ export interface RequestList {
   readonly after: number | undefined;
 }
 
+/**
+ * Requests of one id, whatever became of them: in one thread, else in all that are not deleted, because ids are unique
+ * within a thread only. Open ones first, then the newest. At most `limit`.
+ */
+export const requestsById = (
+  reader: Reader,
+  query: { readonly requestId: string; readonly threadId?: string; readonly limit: number },
+): ReadonlyArray<RequestRow> => {
+  const { requestId, threadId, limit } = query;
+  const rest = `EXISTS (SELECT 1 FROM {threads} AS t WHERE t.thread_id = r.thread_id AND t.deleted = 0)
+    ORDER BY r.state IN ('pending', 'answering') DESC, r.position DESC LIMIT ?`;
+  const rows =
+    threadId === undefined
+      ? reader.all(`SELECT ${requestColumns} FROM {requests} AS r WHERE r.request_id = ? AND ${rest}`, requestId, limit)
+      : reader.all(
+          `SELECT ${requestColumns} FROM {requests} AS r WHERE r.thread_id = ? AND r.request_id = ? AND ${rest}`,
+          threadId,
+          requestId,
+          limit,
+        );
+  return rows.map(requestRow);
+};
+
 export const requests = (reader: Reader, query: RequestQuery): RequestList => {
   const after = query.after ?? 0;
   const columns = `${requestColumns}, (SELECT t.deleted FROM {threads} AS t WHERE t.thread_id = r.thread_id) AS deleted`;

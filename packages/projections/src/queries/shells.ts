@@ -101,7 +101,7 @@ const shellOf = (row: Row, facts: ShellFacts, extras: ShellExtras): ThreadShell 
   return compact({
     threadId,
     projectId: stringOf(row, "project_id"),
-    title: optText(row, "title"),
+    ...titleOf(row),
     instance,
     runtime: extras.runtimeOf(instance),
     cwd: stringOf(row, "cwd"),
@@ -130,6 +130,14 @@ const shellOf = (row: Row, facts: ShellFacts, extras: ShellExtras): ThreadShell 
     createdAt: stringOf(row, "created_at"),
     updatedAt: stringOf(row, "updated_at"),
   });
+};
+
+/** As somebody named it, else as its first prompt begins. */
+const titleOf = (row: Row): Pick<ThreadShell, "title" | "titleFrom"> => {
+  const title = optText(row, "title");
+  if (title !== undefined) return { title };
+  const prompt = optText(row, "prompt_title");
+  return prompt === undefined ? {} : { title: prompt, titleFrom: "prompt" };
 };
 
 const fold = (row: Row, column: "model" | "effort" | "service_tier") => {

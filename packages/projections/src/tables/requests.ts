@@ -31,6 +31,7 @@ export const requests: Part = {
       key: ["thread_id", "request_id"],
       indexes: [
         { name: "state", columns: ["state", "position"] },
+        { name: "id", columns: ["request_id"] },
         { name: "thread_state", columns: ["thread_id", "state", "position"] },
       ],
     },

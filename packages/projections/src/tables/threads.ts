@@ -7,6 +7,7 @@ import type { DomainEventType, DomainPayloads, Failure, StoredEvent, StoredEvent
 import type { RowChange, TableSpec } from "@tributary/store";
 import { jsonCell, textCell, type Cells } from "../cells.ts";
 import { patch, put } from "../changes.ts";
+import { promptTitle } from "../title.ts";
 
 const table: TableSpec = {
   name: "threads",
@@ -16,6 +17,8 @@ const table: TableSpec = {
     ["cwd", "TEXT NOT NULL"],
     ["instance", "TEXT NOT NULL"],
     ["title", "TEXT"],
+    // Of the first prompt, for a thread that nobody named.
+    ["prompt_title", "TEXT"],
     // Wished or read back, whichever came last, and the sequence that said so.
     ["model", "TEXT"],
     ["model_as_of", "INTEGER"],
@@ -68,6 +71,10 @@ export const threadChange = (event: StoredEvent): RowChange => {
   // The table ties each function to its type; TypeScript cannot follow that through the lookup.
   const cells = sets[event.type] as ((event: StoredEvent) => Cells) | undefined;
   const set = { ...touched, ...status, ...cells?.(event) };
+  if (event.type === "input.queued") {
+    const title = promptTitle(event.payload.text);
+    return patch("threads", key, set, title === undefined ? {} : { setIfNull: { prompt_title: textCell(title) } });
+  }
   if (event.type !== "session.exited") return patch("threads", key, set);
   const failure = exitFailure(event.payload);
   // A session's death does not hide the error that its turn already told.

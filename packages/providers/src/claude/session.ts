@@ -38,10 +38,12 @@ const imageOf = (
   { options }: Opened,
   attachment: NonNullable<PromptInput["attachments"]>[number],
 ): Call<NativeObject> => {
-  const path = options.attachmentPath?.(attachment.id);
   const { mimeType, name = attachment.id } = attachment;
-  if (path === undefined || mimeType?.startsWith("image/") !== true)
+  if (mimeType?.startsWith("image/") !== true)
     return Effect.fail(refused("attachments", `Claude Code takes images only: leave out ${name}`));
+  const path = options.attachmentPath?.(attachment.id);
+  if (path === undefined)
+    return Effect.fail(refused("attachments", `The attachment ${name} is not there any more: attach it again`));
   return Effect.map(
     Effect.tryPromise({
       try: () => readFile(path),

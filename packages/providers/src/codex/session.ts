@@ -47,12 +47,13 @@ export const currentSettings = ({ connection, first }: Opened): ThreadSettings =
 const inputOf = ({ options }: Opened, input: PromptInput): Call<ReadonlyArray<NativeObject>> => {
   const parts: Array<NativeObject> = [{ type: "text", text: input.text, text_elements: [] }];
   for (const attachment of input.attachments ?? []) {
-    const path = options.attachmentPath?.(attachment.id);
+    const { name = attachment.id } = attachment;
     const isImage = attachment.mimeType?.startsWith("image/") ?? false;
-    if (path === undefined || !isImage) {
-      const name = attachment.name ?? attachment.id;
+    if (!isImage)
       return Effect.fail(refuse("attachments", `Codex takes images only: leave out ${name}`, "unsupported"));
-    }
+    const path = options.attachmentPath?.(attachment.id);
+    if (path === undefined)
+      return Effect.fail(refuse("attachments", `The attachment ${name} is not there any more: attach it again`));
     parts.push({ type: "localImage", path });
   }
   return Effect.succeed(parts);

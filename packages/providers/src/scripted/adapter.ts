@@ -5,6 +5,7 @@ import type {
   ConfigureOptions,
   Failure,
   OpenOptions,
+  PromptInput,
   RuntimeEvent,
   RuntimeRecord,
   RuntimeSession,
@@ -109,6 +110,8 @@ const open = Effect.fnUntraced(function* (
   if (isOver) return yield* toOpenError(exitedError("open"));
   isOpen = true;
   const model = script.model ?? options.model;
+  /** What is attached is never left out in silence. */
+  const takesAll = ({ attachments = [] }: PromptInput): boolean => attachments.length === 0 || capabilities.images;
   return {
     nativeSessionId,
     resumed: options.resume !== undefined,
@@ -117,11 +120,13 @@ const open = Effect.fnUntraced(function* (
     ...(options.effort === undefined ? {} : { effort: options.effort }),
     capabilities,
     prompt: (input) =>
-      Effect.map(calls.call("prompt", input), (result) => {
+      Effect.map(takesAll(input) ? calls.call("prompt", input) : Effect.fail(noImages), (result) => {
         if (isPromptResult(result)) progress.set(nativeSessionId, result.turnsUsed);
       }),
-    steer: (input) =>
-      capabilities.steer ? Effect.asVoid(calls.call("steer", input)) : Effect.fail(unsupported("steer")),
+    steer: (input) => {
+      if (!takesAll(input)) return Effect.fail(noImages);
+      return capabilities.steer ? Effect.asVoid(calls.call("steer", input)) : Effect.fail(unsupported("steer"));
+    },
     answer: (request) => Effect.asVoid(calls.call("answer", request, secrets.get(request.requestId))),
     configure: (change) => Effect.map(calls.call("configure", change), (result) => (result ?? {}) as ConfigureOptions),
     interrupt: (target) => Effect.asVoid(calls.call("interrupt", target)),
@@ -178,6 +183,16 @@ const unsupported = (method: string): RuntimeCallError =>
     reason: "unsupported",
     failure: { class: "validation", message: `The script declares no ${method}.`, retryable: false },
   });
+
+const noImages = new RuntimeCallError({
+  reason: "unsupported",
+  failure: {
+    class: "validation",
+    code: "attachments",
+    message: "The script declares no images: send the input without attachments.",
+    retryable: false,
+  },
+});
 
 const isPromptResult = (result: unknown): result is { readonly turnsUsed: number } =>
   typeof result === "object" && result !== null && "turnsUsed" in result && typeof result.turnsUsed === "number";

@@ -226,7 +226,10 @@ describe("a session", () => {
       const { session, records, turnEnded, close } = yield* open({}, { attachmentPath });
       const attach = (id: string, mimeType: string) =>
         session.prompt({ ...prompt("text"), attachments: [{ id, mimeType }] });
-      expect(yield* Effect.flip(attach("gone", "image/png"))).toMatchObject({ reason: "unsupported" });
+      expect(yield* Effect.flip(attach("gone", "image/png"))).toMatchObject({
+        reason: "refused",
+        failure: { message: expect.stringContaining("attach it again") },
+      });
       expect(yield* Effect.flip(attach("there", "text/plain"))).toMatchObject({ reason: "unsupported" });
       yield* attach("there", "image/png");
       const sent = records.find(({ native }) => native.kind === "turn/start");

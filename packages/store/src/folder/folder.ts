@@ -1,7 +1,8 @@
 /** The data folder: 0700, its files 0600. */
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, parse, resolve } from "node:path";
+import { expectFolder } from "../attachments/files.ts";
 import { StoreError } from "../StoreError.ts";
 
 export interface Paths {
@@ -9,6 +10,7 @@ export interface Paths {
   readonly main: string;
   readonly journal: string;
   readonly blobs: string;
+  readonly attachments: string;
   readonly lock: string;
 }
 
@@ -19,6 +21,7 @@ export const pathsOf = (dir: string): Paths => {
     main: join(whole, "main.db"),
     journal: join(whole, "journal.db"),
     blobs: join(whole, "blobs"),
+    attachments: join(whole, "attachments"),
     lock: join(whole, "lock"),
   };
 };
@@ -47,6 +50,9 @@ export const prepareFolder = (dir: string): Paths => {
   }
   mkdirSync(paths.dir, { recursive: true, mode: 0o700 });
   mkdirSync(paths.blobs, { recursive: true, mode: 0o700 });
+  expectFolder(paths.attachments, lstatSync(paths.attachments, { throwIfNoEntry: false }));
+  mkdirSync(paths.attachments, { recursive: true, mode: 0o700 });
+  chmodSync(paths.attachments, 0o700);
   chmodSync(paths.dir, 0o700);
   chmodSync(paths.blobs, 0o700);
   createPrivate(paths.main);

@@ -100,4 +100,29 @@ const tables = statements(
   "CREATE TABLE positions (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT",
 );
 
-export const mainMigrations = { "1_tables": tables };
+/** An id stands for a content by its hash; `unused_since` is set while no thread uses it, and 0 says: ever. */
+const attachments = statements(
+  `CREATE TABLE attachments (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    name TEXT,
+    created_at INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    unused_since INTEGER
+  ) WITHOUT ROWID, STRICT`,
+  "CREATE INDEX attachments_hash ON attachments (hash)",
+  "CREATE INDEX attachments_unused ON attachments (unused_since) WHERE unused_since IS NOT NULL",
+  `CREATE TABLE attachment_uses (
+    thread_id TEXT NOT NULL,
+    attachment_id TEXT NOT NULL,
+    PRIMARY KEY (thread_id, attachment_id)
+  ) WITHOUT ROWID, STRICT`,
+  "CREATE INDEX attachment_uses_attachment ON attachment_uses (attachment_id)",
+);
+
+export const mainMigrations = {
+  "1_tables": tables,
+  "2_attachments": attachments,
+};

@@ -2,8 +2,9 @@
  * What is committed, as the writer and its readers see it: states from a bounded cache or their row, the rest by key.
  * Nothing of a group is in here before its COMMIT. Synchronous reads on the writer's connection.
  */
-import type { Receipt } from "@tributary/contracts";
+import type { Attachment, Receipt } from "@tributary/contracts";
 import type { Closed, ClosedKind, Lookups, ProjectState, ThreadState } from "@tributary/domain";
+import { findAttachment } from "../attachments/rows.ts";
 import type { Connection } from "../sqlite/Connection.ts";
 import type { Group } from "./Group.ts";
 import { Lru } from "../Lru.ts";
@@ -34,8 +35,10 @@ export class Committed {
   private readonly threads: Lru<ThreadState>;
   private readonly projects: Lru<ProjectState>;
   private readonly sql;
+  private readonly connection: Connection;
 
   constructor(connection: Connection, options: { readonly cachedThreads: number }) {
+    this.connection = connection;
     this.threads = new Lru(options.cachedThreads);
     this.projects = new Lru(options.cachedThreads);
     this.sql = {
@@ -86,6 +89,14 @@ export class Committed {
 
   look(threadId: string): Lookups {
     return { closed: (kind, id) => this.closed(threadId, kind, id) };
+  }
+
+  /** What an uploaded attachment is; it stays as long as a thread uses it. */
+  attachment(id: string): Attachment | undefined {
+    const found = findAttachment(this.connection, id);
+    if (found === undefined) return undefined;
+    const { name, mediaType } = found;
+    return name === undefined ? { id, mimeType: mediaType } : { id, name, mimeType: mediaType };
   }
 
   receipt(commandId: string): StoredReceipt | undefined {

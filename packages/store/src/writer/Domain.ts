@@ -1,6 +1,7 @@
 /** What the writer needs of the domain: pure functions over the state of one aggregate. */
 import type { InternalCommand, ProjectCommand, StoredEvent, ThreadCommand } from "@tributary/contracts";
 import type {
+  ClientLookups,
   Closed,
   DecideContext,
   Decision,
@@ -17,7 +18,7 @@ export interface Domain {
     state: ThreadState | undefined,
     command: ThreadCommand,
     context: DecideContext,
-    look: Lookups,
+    look: ClientLookups,
   ) => ThreadDecision;
   readonly decideProject: (
     state: ProjectState | undefined,

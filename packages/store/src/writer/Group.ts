@@ -6,7 +6,7 @@
  * group, then what is committed.
  */
 import type { DomainEvent, Refusal, StoredEvent } from "@tributary/contracts";
-import type { Closed, ClosedKind, Lookups, ProjectState, ThreadState } from "@tributary/domain";
+import type { ClientLookups, Closed, ClosedKind, Lookups, ProjectState, ThreadState } from "@tributary/domain";
 import { numbered, type EventMeta } from "../events/rows.ts";
 import { Fold } from "../projection/fold.ts";
 import type { Projector, RowChange, TableSpec } from "../projection/Projector.ts";
@@ -79,6 +79,7 @@ export class Group {
     const keys = ["*", ...this.threads.keys(), ...this.projects.keys()];
     for (const { actorId } of this.markers.values()) keys.push(`read:${actorId}`);
     if (this.events.some(({ type }) => type === "thread.purged")) keys.push("purge");
+    if (this.events.some(({ type }) => type === "thread.purged" || type === "thread.deleted")) keys.push("attachments");
     return keys;
   }
 
@@ -124,6 +125,11 @@ export class Group {
         return this.env.committed.closed(threadId, kind, id);
       },
     };
+  }
+
+  /** What a client's command may look up beside that. */
+  lookForClient(threadId: string): ClientLookups {
+    return { ...this.look(threadId), attachment: (id) => this.env.committed.attachment(id) };
   }
 
   receipt(commandId: string): StoredReceipt | undefined {

@@ -2,6 +2,7 @@
  * Writes a group, inside its transaction. One statement for each event, receipt, changed row and touched thread: what a
  * command costs does not depend on how much is stored (I12).
  */
+import { recordUses } from "../attachments/rows.ts";
 import { cellsOf, columns } from "../events/rows.ts";
 import { makeRowWriter } from "../projection/RowWriter.ts";
 import type { TableSpec } from "../projection/Projector.ts";
@@ -81,6 +82,7 @@ export const makeFlush = (
   return (group) => {
     for (const event of group.events) {
       sql.event.run(...cellsOf(event));
+      recordUses(connection, event);
       if (event.type === "thread.purged") sql.purge.run(purgeName(event.streamId));
     }
     const isErasing = group.events.some(({ type }) => type === "thread.purged");

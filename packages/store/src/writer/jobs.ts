@@ -84,7 +84,7 @@ const decide = (group: Group, domain: Domain, command: ClientCommand, context: D
     return receiptOf(group, commandId, decision);
   }
   const { threadId } = command;
-  const decision = domain.decideThread(group.thread(threadId), command, context, group.look(threadId));
+  const decision = domain.decideThread(group.thread(threadId), command, context, group.lookForClient(threadId));
   if (decision.ok) group.appendThread(threadId, decision.events, meta);
   // Reading must not write history: a marker is a row, not an event. Nobody has read what is not there yet.
   if (decision.ok && command.type === "thread.read") {

@@ -1,4 +1,5 @@
 /** Model, effort and other options: honoured and read back, or refused. Never something else in silence. */
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -31,6 +32,14 @@ const tried = async (stage: Stage, option: "model" | "effort", value: string): P
     return undefined;
   }
 };
+
+/** A PNG of one pixel. */
+const pixel = Uint8Array.from(
+  Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  ),
+);
 
 export const settings: CaseGroup = {
   name: "settings",
@@ -93,10 +102,23 @@ export const settings: CaseGroup = {
       },
     },
     {
-      name: "images: accepted, or refused",
-      skip: ({ paths }) =>
-        paths.some((path) => path.includes("attachment")) ? undefined : "this server's API has no attachments",
-      run: () => Promise.reject(new Error("The API has attachments now: say here what must become of an image.")),
+      name: "images: taken, or refused and named",
+      run: async (stage) => {
+        const thread = await stage.thread();
+        const id = await thread.client.attach(pixel, "image/png");
+        const input = { inputId: randomUUID(), text: stage.prompts.text.prompt, attachments: [{ id }] };
+        const receipt = await thread.client.submit(thread.id, input);
+        const outcome = await thread.outcome({ inputId: input.inputId, receipt });
+        if (stage.facts.capabilities.images) {
+          expect(outcome).toMatchObject({ type: "turn.ended", payload: { state: "completed" } });
+          const { rows } = await thread.page();
+          expect(rows).toContainEqual(
+            expect.objectContaining({ rowId: input.inputId, attachments: [{ id, mimeType: "image/png" }] }),
+          );
+        } else {
+          expect(outcome).toMatchObject({ type: "input.failed", payload: { error: { code: "attachments" } } });
+        }
+      },
     },
   ],
 };

@@ -13,7 +13,7 @@ import {
   UserAction,
   type Delivery,
 } from "@tributary/contracts";
-import { Accepted, EventPage, InstanceView, PublicEvent } from "@tributary/contracts/api";
+import { Accepted, AttachmentView, EventPage, InstanceView, PublicEvent } from "@tributary/contracts/api";
 import { Schema } from "effect";
 import { openSse, type SseStream } from "./sse.ts";
 
@@ -65,6 +65,7 @@ const decode = {
   accepted: decoder(Accepted),
   thread: decoder(Schema.Struct({ threadId: Schema.String, receipt: Accepted })),
   input: decoder(Schema.Struct({ inputId: Schema.String, receipt: Accepted })),
+  attachment: decoder(AttachmentView),
   inputs: decoder(Schema.Struct({ inputs: Schema.Array(InputView) })),
   page: decoder(Page),
   row: decoder(TimelineRow),
@@ -92,6 +93,7 @@ export interface NewInput {
   readonly inputId: string;
   readonly text: string;
   readonly delivery?: Delivery;
+  readonly attachments?: ReadonlyArray<{ readonly id: string }>;
 }
 
 /** Calls of one server. `key` is the commandId: the same one again repeats a call. */
@@ -173,6 +175,18 @@ export class Client {
 
   async submit(threadId: string, input: NewInput, key?: string): Promise<Receipt> {
     return decode.input(await this.call("POST", `/threads/${threadId}/inputs`, input, key)).receipt;
+  }
+
+  /** Uploads a content; gives its id. */
+  async attach(content: Uint8Array<ArrayBuffer>, mediaType: string): Promise<string> {
+    const response = await fetch(`${this.url}/attachments`, {
+      method: "POST",
+      body: content,
+      headers: { authorization: `Bearer ${this.token}`, "content-type": mediaType },
+    });
+    const answer: unknown = await response.json();
+    if (!response.ok) throw new ProblemError("POST /attachments", decode.problem(answer));
+    return decode.attachment(answer).attachmentId;
   }
 
   async edit(threadId: string, inputId: string, change: { readonly text?: string; readonly state?: string }) {
