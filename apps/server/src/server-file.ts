@@ -6,7 +6,13 @@ import { ProcessIdentity } from "@tributary/contracts";
 import { Schema } from "effect";
 import { writePrivateFile } from "./config/private-file.ts";
 
-const ServerFile = Schema.Struct({ ...ProcessIdentity.fields, url: Schema.String, since: Schema.String });
+const ServerFile = Schema.Struct({
+  ...ProcessIdentity.fields,
+  url: Schema.String,
+  since: Schema.String,
+  /** With TLS: its certificate, PEM. */
+  certificate: Schema.optionalKey(Schema.String),
+});
 export type ServerFile = typeof ServerFile.Type;
 
 const decode = Schema.decodeUnknownSync(ServerFile);

@@ -27,9 +27,13 @@ export interface Connection {
  */
 export type Depth = "everything" | "store" | "nothing";
 
-const remote = Effect.fnUntraced(function* (baseUrl: string, file: string, isOwner: boolean) {
+const remote = Effect.fnUntraced(function* (baseUrl: string, file: string, isOwner: boolean, certificate?: string) {
   const token = yield* Effect.mapError(loadToken(file), asFailure);
-  const access: Access = { baseUrl: baseUrl.replace(/\/$/, ""), token, fetch: globalThis.fetch };
+  const fetch =
+    certificate === undefined
+      ? globalThis.fetch
+      : (yield* Effect.promise(() => import("./pinned-fetch.ts"))).pinnedFetch(certificate);
+  const access: Access = { baseUrl: baseUrl.replace(/\/$/, ""), token, fetch };
   return { access, client: yield* makeClient(access), isOwner, via: "server" } satisfies Connection;
 });
 
@@ -48,7 +52,7 @@ export const connect = Effect.fn("cli.connect")(function* (
   const file = target.tokenFile ?? tokenFile(dir);
   if (target.server !== undefined) return yield* remote(target.server, file, false);
   const running = findServer(dir);
-  if (running !== undefined) return yield* remote(running.url, file, true);
+  if (running !== undefined) return yield* remote(running.url, file, true, running.certificate);
   if (depth === "nothing")
     return yield* usage(`No server runs for ${dir}: start one with \`tributary serve\`, or name one with --server.`);
   return yield* inProcess(dir, depth);

@@ -2,12 +2,14 @@
 import { Effect, Layer } from "effect";
 import type { Scope } from "effect";
 import { HttpEffect } from "effect/http";
+import type { AuditError } from "../auth/Audit.ts";
+import type { AuthFileError } from "../auth/auth-file.ts";
+import { authLayerOwner } from "../auth/layer.ts";
 import { Core } from "../core.ts";
 import type { CoreError } from "../core.ts";
 import { makeApp } from "../http/app.ts";
 import { Closing } from "../http/Closing.ts";
 import { EventPages } from "../http/EventPages.ts";
-import { Tokens } from "../http/Tokens.ts";
 import type { Access } from "./client.ts";
 
 /** Requests inside the process have a name and a port as well; the edge knows these. */
@@ -18,9 +20,9 @@ const allowed = { port: 80, hosts: [], origins: [] };
 export const openInProcess = Effect.fn("cli.openInProcess")(function* (
   dir: string,
   depth: "everything" | "store",
-): Effect.fn.Return<Access, CoreError, Scope.Scope> {
+): Effect.fn.Return<Access, CoreError | AuthFileError | AuditError, Scope.Scope> {
   const services = yield* Layer.build(
-    Layer.mergeAll(EventPages.layer, Closing.layer, Tokens.layerOwner).pipe(
+    Layer.mergeAll(EventPages.layer, Closing.layer, authLayerOwner(dir)).pipe(
       Layer.provideMerge(Core.layer({ dir, start: depth === "everything" })),
     ),
   );

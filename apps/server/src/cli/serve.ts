@@ -3,12 +3,15 @@ import { DateTime, Effect, Layer } from "effect";
 import { identityOf } from "@tributary/store";
 import { locateDataFolder } from "../config/data-folder.ts";
 import { tokenFile } from "../config/token.ts";
+import { exposureProblem } from "../auth/exposure.ts";
+import { authLayer } from "../auth/layer.ts";
+import { loadTls } from "../auth/tls.ts";
 import { Core } from "../core.ts";
 import { Closing } from "../http/Closing.ts";
 import { EventPages } from "../http/EventPages.ts";
 import { addressOf, serveHttp } from "../http/listen.ts";
-import { Tokens } from "../http/Tokens.ts";
 import { Instances } from "../Instances.ts";
+import { Purges } from "../Purges.ts";
 import { findServer, removeServerFile, writeServerFile } from "../server-file.ts";
 import { asFailure, failure, usage } from "./failure.ts";
 import { onSignal } from "./interrupts.ts";
@@ -19,6 +22,11 @@ export interface ServeOptions {
   readonly target: Target;
   readonly host: string;
   readonly port: number | undefined;
+  /** Files with the certificate and its key, PEM: both or none. */
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  /** The https:// address of a tunnel or proxy in front, which ends TLS. */
+  readonly tunnel: string | undefined;
 }
 
 const announce = Effect.fnUntraced(function* (dir: string, url: string, json: boolean) {
@@ -39,22 +47,33 @@ const announce = Effect.fnUntraced(function* (dir: string, url: string, json: bo
   );
 });
 
-/** The server of a folder announces itself to the command line while it runs. */
-const registered = (dir: string) =>
+/** The server of a folder announces itself to the command line while it runs. `certificate`: what to know it by. */
+const registered = (dir: string, certificate: string | undefined) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const url = yield* addressOf;
       const since = DateTime.formatIso(yield* DateTime.now);
       const identity = identityOf(process.pid) ?? { pid: process.pid, startTime: "", bootId: "" };
       yield* Effect.acquireRelease(
-        Effect.sync(() => writeServerFile(dir, { ...identity, url, since })),
+        Effect.sync(() =>
+          writeServerFile(dir, { ...identity, url, since, ...(certificate === undefined ? {} : { certificate }) }),
+        ),
         () => Effect.sync(() => removeServerFile(dir)),
       );
     }),
   );
 
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
+/** The certificate, where one was named; refuses to be reached by others without encryption. */
+const exposed = Effect.fnUntraced(function* ({ host, tlsCert, tlsKey, tunnel }: ServeOptions) {
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    return yield* usage("--tls-cert and --tls-key go together: name both files.");
+  const tls =
+    tlsCert === undefined || tlsKey === undefined
+      ? undefined
+      : yield* Effect.mapError(loadTls(tlsCert, tlsKey), asFailure);
+  const problem = exposureProblem({ host, pin: tls?.pin, tunnel });
+  return problem === undefined ? tls : yield* usage(problem);
+});
 
 /** Resolves at the first signal: being told to stop is how a server ends well. */
 const stopped = Effect.callback<void>((resume) => {
@@ -67,20 +86,26 @@ const stopped = Effect.callback<void>((resume) => {
 
 /** Serves until it is told to stop. */
 export const serve = Effect.fn("cli.serve")(
-  function* ({ target, host, port }: ServeOptions) {
-    if (!isLoopback(host))
-      return yield* usage(
-        `${host} can be reached by others, and what is sent would not be encrypted: listen on 127.0.0.1, put a tunnel in front, and add its name to settings.allowedHosts.`,
-      );
+  function* (options: ServeOptions) {
+    const { target, host, port, tunnel } = options;
+    const tls = yield* exposed(options);
     const dir = yield* locateDataFolder(target.data);
     const running = findServer(dir);
     if (running !== undefined)
       return yield* failure(
         `A server for ${dir} runs already at ${running.url} (process ${running.pid}): use that one, end it with \`kill ${running.pid}\`, or give this one another folder with --data DIR.`,
       );
-    const layer = registered(dir).pipe(
-      Layer.provideMerge(serveHttp({ host, port })),
-      Layer.provideMerge(Layer.mergeAll(EventPages.layer, Closing.layer, Tokens.layer(dir))),
+    const layer = registered(dir, tls?.cert).pipe(
+      Layer.merge(Purges),
+      Layer.provideMerge(
+        serveHttp({
+          host,
+          port,
+          ...(tls === undefined ? {} : { tls }),
+          ...(tunnel === undefined ? {} : { tunnel }),
+        }),
+      ),
+      Layer.provideMerge(Layer.mergeAll(EventPages.layer, Closing.layer, authLayer(dir))),
       Layer.provideMerge(Core.layer({ dir, start: true })),
     );
     const services = yield* Layer.build(layer);

@@ -4,6 +4,8 @@ import { Argument, Command, Flag } from "effect/cli";
 import { approvals } from "./answers.ts";
 import { attachFlag, root, targetOf } from "./root.ts";
 import type { Target } from "./root.ts";
+import { devices, pair } from "./tree-devices.ts";
+import { inputs, queue, send, session, threadCommands } from "./tree-threads.ts";
 
 /** Loads a module, then runs what it has for the shared flags. */
 const using = <M, A, E, R>(load: () => Promise<M>, act: (module: M, target: Target) => Effect.Effect<A, E, R>) =>
@@ -45,11 +47,22 @@ const serve = Command.make(
       Flag.withDefault("127.0.0.1"),
     ),
     port: Flag.Int("port").pipe(Flag.withDescription("Default: 4417 or the next free one"), Flag.optional),
+    tlsCert: optional("tls-cert", "FILE", "Serve https with this certificate (PEM); needs --tls-key"),
+    tlsKey: optional("tls-key", "FILE", "The certificate's private key (PEM)"),
+    tunnel: optional("tunnel", "URL", "The https:// address of a tunnel or proxy in front, which ends TLS"),
   },
-  ({ host, port }) =>
+  ({ host, port, tlsCert, tlsKey, tunnel }) =>
     using(
       () => import("./serve.ts"),
-      (it, target) => it.serve({ target, host, port: unwrap(port) }),
+      (it, target) =>
+        it.serve({
+          target,
+          host,
+          port: unwrap(port),
+          tlsCert: unwrap(tlsCert),
+          tlsKey: unwrap(tlsKey),
+          tunnel: unwrap(tunnel),
+        }),
     ),
 ).pipe(Command.withDescription("Run the server of a data folder"));
 
@@ -89,6 +102,13 @@ const run = Command.make(
   ]),
 );
 
+const diagnostics = Command.make("diagnostics", { thread }, ({ thread: threadId }) =>
+  using(
+    () => import("./diagnostics.ts"),
+    (it, target) => it.showDiagnostics(target, threadId),
+  ),
+).pipe(Command.withDescription("What its agent said that was unknown, unreadable or refused, and what is stalled"));
+
 const threads = Command.make(
   "threads",
   { all: Flag.Boolean("all").pipe(Flag.withDescription("Archived ones as well"), Flag.withDefault(false)) },
@@ -97,7 +117,7 @@ const threads = Command.make(
       () => import("./listings.ts"),
       (it, target) => it.listThreads(target, all),
     ),
-).pipe(Command.withDescription("List threads"));
+).pipe(Command.withDescription("List threads"), Command.withSubcommands([...threadCommands, diagnostics]));
 
 const attach = Command.make("attach", { thread, approve }, ({ thread: threadId, approve: who }) =>
   using(
@@ -257,6 +277,12 @@ export const tributary = root.pipe(
     attach,
     answer,
     interrupt,
+    send,
+    inputs,
+    queue,
+    session,
+    pair,
+    devices,
     projects,
     instances,
     runtimes,

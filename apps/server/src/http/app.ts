@@ -5,11 +5,16 @@ import type { Scope } from "effect";
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http";
 import type { HttpServerRequest } from "effect/http";
 import { HttpApiBuilder, OpenApi } from "effect/http-api";
+import { RpcHandlers } from "../rpc/handlers.ts";
+import { Tickets } from "../rpc/Tickets.ts";
+import { rpc } from "../rpc/wire.ts";
 import type { Allowlist } from "./allowlist.ts";
+import { Attempts } from "../auth/Attempts.ts";
 import { authorization } from "./authorization.ts";
 import { docs } from "./docs.ts";
 import { edge } from "./edge.ts";
 import { attachments } from "./handlers/attachments.ts";
+import { auth } from "./handlers/auth.ts";
 import { events } from "./handlers/events.ts";
 import { inputs } from "./handlers/inputs.ts";
 import { instances } from "./handlers/instances.ts";
@@ -19,7 +24,7 @@ import { requests } from "./handlers/requests.ts";
 import { systemAndSettings } from "./handlers/system.ts";
 import { threads } from "./handlers/threads.ts";
 
-const groups = Layer.mergeAll(projects, threads, inputs, attachments, requests, events, instances, systemAndSettings, maintenance);
+const groups = Layer.mergeAll(projects, threads, inputs, attachments, requests, events, instances, systemAndSettings, maintenance, auth, rpc);
 
 const openApi = HttpRouter.use((router) =>
   Effect.gen(function* () {
@@ -30,7 +35,7 @@ const openApi = HttpRouter.use((router) =>
 );
 
 const routes = Layer.mergeAll(HttpApiBuilder.layer(Api).pipe(Layer.provide(groups)), openApi, docs).pipe(
-  Layer.provide(authorization),
+  Layer.provide(Layer.mergeAll(authorization, Tickets.layer, RpcHandlers.layer)),
 );
 
 /** Ids may have 512 code units, each up to nine characters once it is encoded in a path. */
@@ -47,5 +52,5 @@ export const makeApp = Effect.fnUntraced(function* (allowed: () => Allowlist) {
   );
   const services =
     yield* Effect.context<Exclude<Effect.Services<typeof router>, HttpServerRequest.HttpServerRequest | Scope.Scope>>();
-  return edge(Effect.provideContext(router, services), allowed);
+  return edge(Effect.provideContext(router, services), { allowed, attempts: yield* Attempts });
 });

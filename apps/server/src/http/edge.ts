@@ -3,9 +3,11 @@
  * type a body may be, and that whatever goes wrong is answered with a problem.
  */
 import { UnsupportedMediaType } from "@tributary/contracts/api";
-import { ByteSize, Cause, Effect } from "effect";
+import { ByteSize, Cause, Effect, Option } from "effect";
 import { HttpIncomingMessage, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http";
 import type { Scope } from "effect";
+import type { Attempts } from "../auth/Attempts.ts";
+import { addressOf, Reach, RemoteAddress } from "../auth/reach.ts";
 import { isSameOrigin, refusal } from "./allowlist.ts";
 import type { Allowlist } from "./allowlist.ts";
 import { accepts, bodyRule } from "./bodies.ts";
@@ -38,6 +40,8 @@ const crossOrigin = ({ headers }: Request): Readonly<Record<string, string>> | u
     ? undefined
     : {
         "access-control-allow-origin": origin,
+        // Named one by one in the settings: such a page may use its person's cookie.
+        "access-control-allow-credentials": "true",
         "access-control-expose-headers": "allow, www-authenticate",
         vary: "Origin",
       };
@@ -62,21 +66,39 @@ const finished = (response: Response, cors: Readonly<Record<string, string>> | u
     ...cors,
   });
 
+export interface EdgeOptions {
+  /** Asked at every request: settings change while the server runs. */
+  readonly allowed: () => Allowlist;
+  readonly attempts: Attempts["Service"];
+}
+
+const refuse = (problem: HttpServerRespondable.Respondable): Effect.Effect<Response> =>
+  Effect.map(HttpServerRespondable.toResponse(problem), (response) => finished(response, undefined));
+
 /** Wraps the router. Fails with nothing: interruption of a client that went away is the only other way out. */
 export const edge = (
   router: Effect.Effect<Response, unknown, Request | Scope.Scope>,
-  allowed: () => Allowlist,
+  { allowed, attempts }: EdgeOptions,
 ): Effect.Effect<Response, never, Request | Scope.Scope> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest;
     const { headers } = request;
+    const address = addressOf(request, yield* Reach);
+    const isLocal = Option.isNone(request.remoteAddress);
     const refused =
       refusal({ host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }, allowed()) ??
-      bodyRefusal(request);
-    if (refused !== undefined)
-      return Effect.map(HttpServerRespondable.toResponse(refused), (response) => finished(response, undefined));
+      bodyRefusal(request) ??
+      (isLocal
+        ? undefined
+        : yield* Effect.match(attempts.count("request", address), {
+            onFailure: (tooMany) => tooMany,
+            onSuccess: () => undefined,
+          }));
+    if (refused !== undefined) return yield* refuse(refused);
     const cors = crossOrigin(request);
-    if (request.method === "OPTIONS" && cors !== undefined) return Effect.succeed(preflight(cors));
-    return router.pipe(
+    if (request.method === "OPTIONS" && cors !== undefined) return preflight(cors);
+    return yield* router.pipe(
+      Effect.provideService(RemoteAddress, address),
       Effect.provideService(
         HttpIncomingMessage.MaxBodySize,
         ByteSize.bytes(bodyRule(request.method, request.url).maxBytes),

@@ -1,11 +1,20 @@
-/** The socket: which port, and how it is given up. */
+/** The socket: which port, whether it is encrypted, and how it is given up. */
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { networkInterfaces } from "node:os";
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer";
-import { Effect, Layer, Schema } from "effect";
+import { Context, Effect, Layer, Schema } from "effect";
 import { HttpServer } from "effect/http";
+import { exposureOf } from "../auth/exposure.ts";
+import type { Exposure } from "../auth/exposure.ts";
+import { Reach } from "../auth/reach.ts";
+import type { Tls } from "../auth/tls.ts";
 import { Configuration } from "../config/Configuration.ts";
+import { webSocketOptions } from "../rpc/keep-alive.ts";
 import { makeApp } from "./app.ts";
 import { Closing } from "./Closing.ts";
+import { connectionLimits } from "./limits.ts";
+import { PingInterval } from "./live-loop.ts";
 
 /** Nothing could be listened on. Free the port, or name another one with `--port`. */
 export class ListenError extends Schema.TaggedError<ListenError>()("ListenError", { message: Schema.String }) {}
@@ -20,13 +29,40 @@ const gracefulShutdownTimeout = "2 seconds";
 const codeOf = (cause: unknown): string | undefined =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
 
-const server = (host: string, port: number) =>
-  NodeHttpServer.layerServer(createServer, { host, port, gracefulShutdownTimeout });
+const { maxHeaderBytes, headersTimeoutMs, requestTimeoutMs, maxConnections } = connectionLimits;
+const nodeLimits = {
+  maxHeaderSize: maxHeaderBytes,
+  headersTimeout: headersTimeoutMs,
+  requestTimeout: requestTimeoutMs,
+  connectionsCheckingInterval: 5_000,
+};
+
+const nodeServer = (tls: Tls | undefined) => () => {
+  const server =
+    tls === undefined
+      ? createServer(nodeLimits)
+      : createTlsServer({ ...nodeLimits, cert: tls.cert, key: tls.key, handshakeTimeout: headersTimeoutMs });
+  server.maxConnections = maxConnections;
+  return server;
+};
+
+const server = ({ host, tls }: ListenOptions, port: number) =>
+  Layer.unwrap(
+    Effect.map(PingInterval, (pingEvery) =>
+      NodeHttpServer.layerServer(nodeServer(tls), {
+        host,
+        port,
+        gracefulShutdownTimeout,
+        websocket: webSocketOptions(pingEvery),
+      }),
+    ),
+  );
 
 /** Listens on the port, or, where none was named, on the first free one from the default port on. */
-const listening = (host: string, port: number | undefined): Layer.Layer<HttpServer.HttpServer, ListenError> => {
+const listening = (options: ListenOptions): Layer.Layer<HttpServer.HttpServer, ListenError> => {
+  const { host, port } = options;
   const attempt = (tried: number): Layer.Layer<HttpServer.HttpServer, ListenError> =>
-    server(host, tried).pipe(
+    server(options, tried).pipe(
       Layer.catchTag("ServeError", ({ cause }) => {
         const code = codeOf(cause);
         if (code === "EADDRINUSE" && port === undefined && tried < defaultPort + portsTried) return attempt(tried + 1);
@@ -40,29 +76,47 @@ const listening = (host: string, port: number | undefined): Layer.Layer<HttpServ
   return attempt(port ?? defaultPort);
 };
 
+/** `exposureProblem` has been asked before. */
 export interface ListenOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number | undefined;
+  readonly tls?: Tls;
+  /** The https:// address of what stands in front. */
+  readonly tunnel?: string;
 }
+
+/** Where it listens. */
+export class Listening extends Context.Service<Listening, Exposure>()("tributary/server/Listening") {}
+
+const ownAddresses = (): ReadonlyArray<string> =>
+  Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .filter(({ internal, address }) => !internal && !address.startsWith("fe80"))
+    .toSorted((a, b) => a.family.localeCompare(b.family))
+    .map(({ address }) => address);
 
 /** Serves the application. When the layer closes, streams end at once and open requests have a moment to finish. */
 export const serveHttp = (options: ListenOptions) =>
-  Layer.effectDiscard(
+  Layer.effect(
+    Listening,
     Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer;
       const configuration = yield* Configuration;
       const closing = yield* Closing;
       const port = address._tag === "UnixPathAddress" ? 0 : address.port;
+      const { host, tls, tunnel } = options;
+      const exposure = exposureOf({ host, pin: tls?.pin, tunnel }, port, ownAddresses());
       const app = yield* makeApp(() => {
         const { allowedHosts = [], allowedOrigins = [] } = configuration.current().settings;
-        return { port, hosts: allowedHosts, origins: allowedOrigins };
+        return { port, hosts: [...exposure.hosts, ...allowedHosts], origins: allowedOrigins };
       });
-      yield* HttpServer.serveEffect(app);
+      yield* HttpServer.serveEffect(Effect.provideService(app, Reach, exposure.reach));
       // Added last, so it runs first: nobody waits for a stream that never ends.
       yield* Effect.addFinalizer(() => closing.begin);
+      return exposure;
     }),
-  ).pipe(Layer.provideMerge(listening(options.host, options.port)));
+  ).pipe(Layer.provideMerge(listening(options)));
 
-/** Where it listens, as a URL. */
-export const addressOf = Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address));
+/** Where this machine finds it, as a URL. */
+export const addressOf = Effect.map(Listening, ({ url }) => url);

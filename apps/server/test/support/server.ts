@@ -7,12 +7,15 @@ import { Writer } from "@tributary/store";
 import { Context, Effect, Layer } from "effect";
 import type { Scope } from "effect";
 import { tokenFile } from "../../src/config/token.ts";
+import { DeviceLifetime } from "../../src/auth/Devices.ts";
+import { authLayer } from "../../src/auth/layer.ts";
+import { PairingLifetime } from "../../src/auth/Pairings.ts";
 import { Core } from "../../src/core.ts";
 import { Closing } from "../../src/http/Closing.ts";
 import { EventPages } from "../../src/http/EventPages.ts";
 import { PingInterval } from "../../src/http/live-loop.ts";
 import { addressOf, serveHttp } from "../../src/http/listen.ts";
-import { Tokens } from "../../src/http/Tokens.ts";
+import type { ListenOptions } from "../../src/http/listen.ts";
 
 /** A folder that goes with the scope: `data` for the store, `work` for agents. */
 export const temporaryFolders = Effect.acquireRelease(
@@ -54,10 +57,15 @@ export interface CallOptions {
   readonly token?: string | null;
 }
 
-export const client = (url: string, token: string): TestServer["call"] => {
-  return async (path, { method, body, raw, headers, token: given = token } = {}) => {
+export const client = (url: string, token: string): TestServer["call"] => answeredBy(fetch)(url, token);
+
+/** The same over something else that takes requests. */
+export const answeredBy =
+  (ask: typeof fetch) =>
+  (url: string, token: string): TestServer["call"] =>
+  async (path, { method, body, raw, headers, token: given = token } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const response = await fetch(`${url}${path}`, {
+    const response = await ask(`${url}${path}`, {
       method: method ?? (sent === undefined ? "GET" : "POST"),
       ...(sent === undefined ? {} : { body: sent }),
       headers: {
@@ -71,26 +79,31 @@ export const client = (url: string, token: string): TestServer["call"] => {
     const isJson = /^application\/(problem\+)?json/.test(type);
     return { status: response.status, type, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };
-};
 
 export interface ServerOptions {
   readonly adapters?: Readonly<Record<string, Adapter>>;
   /** Milliseconds. */
   readonly pingInterval?: number;
   readonly durability?: "full" | "normal";
+  /** How it is reached by others. */
+  readonly listen?: Pick<ListenOptions, "tls" | "tunnel">;
+  /** Milliseconds that pairings and devices' tokens hold. */
+  readonly lifetimes?: { readonly pairing?: number; readonly device?: number };
 }
 
 /** Starts a server over a data folder; it stops, in good order, with the scope. */
 export const startServer = Effect.fnUntraced(function* (
   folders: { readonly data: string; readonly work: string },
-  { adapters = {}, pingInterval, durability = "full" }: ServerOptions = {},
+  { adapters = {}, pingInterval, durability = "full", listen = {}, lifetimes = {} }: ServerOptions = {},
 ): Effect.fn.Return<TestServer, never, Scope.Scope> {
   const { data, work } = folders;
   const services = yield* Layer.build(
-    serveHttp({ host: "127.0.0.1", port: 0 }).pipe(
-      Layer.provideMerge(Layer.mergeAll(EventPages.layer, Closing.layer, Tokens.layer(data))),
+    serveHttp({ host: "127.0.0.1", port: 0, ...listen }).pipe(
+      Layer.provideMerge(Layer.mergeAll(EventPages.layer, Closing.layer, authLayer(data))),
       Layer.provideMerge(Core.layer({ dir: data, start: true, adapters, synchronous: durability })),
       Layer.provide(pingInterval === undefined ? Layer.empty : Layer.succeed(PingInterval, pingInterval)),
+      Layer.provide(lifetimes.pairing === undefined ? Layer.empty : Layer.succeed(PairingLifetime, lifetimes.pairing)),
+      Layer.provide(lifetimes.device === undefined ? Layer.empty : Layer.succeed(DeviceLifetime, lifetimes.device)),
     ),
   ).pipe(Effect.orDie);
   const url = yield* Effect.provideContext(addressOf, services);

@@ -16,6 +16,9 @@ export class RequiredScope extends Context.Reference<AccessScope>("tributary/api
   defaultValue: () => "admin",
 }) {}
 
+/** The browser's cookie that stands for a token. */
+export const cookieName = "tributary";
+
 /** The caller, once its token was checked. */
 export class Caller extends Context.Service<
   Caller,
@@ -30,12 +33,16 @@ export class Caller extends Context.Service<
   }
 >()("tributary/api/Caller") {}
 
-/** Bearer token, and the scope of the endpoint. */
+/**
+ * A bearer token, or in a browser the cookie that it was traded for (`POST /auth/cookie`); and the scope of the endpoint.
+ * With the cookie alone, what changes something must come from a page of ours.
+ */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller; requires: never }>()(
   "tributary/api/Authorization",
   {
     requiredForClient: true,
-    security: { bearer: HttpApiSecurity.bearer },
+    // The last one's answer is the one that a refused caller hears.
+    security: { cookie: HttpApiSecurity.apiKey({ in: "cookie", key: cookieName }), bearer: HttpApiSecurity.bearer },
     error: [Unauthorized, Forbidden, TooManyRequests],
   },
 ) {}
