@@ -47,7 +47,16 @@ describe("messages of clients", () => {
       { _tag: "Eof" },
     ])
       expect([message, takes(message)]).toEqual([message, true]);
-    for (const message of [undefined, null, 1, "Ping", {}, { _tag: "Exit" }, { _tag: "Ack" }, { _tag: "Request", id: 1.5 }])
+    for (const message of [
+      undefined,
+      null,
+      1,
+      "Ping",
+      {},
+      { _tag: "Exit" },
+      { _tag: "Ack" },
+      { _tag: "Request", id: 1.5 },
+    ])
       expect([message, takes(message)]).toEqual([message, false]);
   });
 });

@@ -78,20 +78,24 @@ const segment = (part: PropertyKey | { readonly key: PropertyKey }): string | nu
   return typeof key === "number" ? key : String(key);
 };
 
-/** A request that does not fit the schema of its endpoint: each mistake with its path, the first in words. */
-export const malformed = (error: HttpApiError.HttpApiSchemaError): BadRequest => {
-  const slot = error.kind.toLowerCase();
-  const errors = formatIssues(error.cause.issue).issues.map((issue) => ({
-    path: [slot, ...(issue.path ?? []).map(segment)],
-    message: issue.message,
+/** What does not fit a schema: each mistake with its path under `slot`, the first in words. */
+export const mistakesIn = (issue: SchemaIssue.Issue, slot?: string): BadRequest => {
+  const errors = formatIssues(issue).issues.map(({ path, message }) => ({
+    path: [...(slot === undefined ? [] : [slot]), ...(path ?? []).map(segment)],
+    message,
   }));
   const first = errors[0];
   return new BadRequest({
-    detail: first === undefined ? `The ${slot} is not well formed.` : `${first.path.join(".")}: ${first.message}`,
+    detail:
+      first === undefined ? `The ${slot ?? "payload"} is not well formed.` : `${first.path.join(".")}: ${first.message}`,
     userAction: "none",
     errors,
   });
 };
+
+/** A request that does not fit the schema of its endpoint. */
+export const malformed = (error: HttpApiError.HttpApiSchemaError): BadRequest =>
+  mistakesIn(error.cause.issue, error.kind.toLowerCase());
 
 const isBodyTooLarge = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) &&

@@ -10,6 +10,8 @@ export interface SseFrame {
 export interface SseOptions {
   readonly token: string;
   readonly lastEventId?: string;
+  /** What takes the request: the network's unless said. */
+  readonly fetch?: typeof fetch;
 }
 
 export interface SseStream {
@@ -36,9 +38,12 @@ const parse = (block: string): SseFrame | undefined => {
   return data.length === 0 ? undefined : { id, event, data: JSON.parse(data.join("\n")) };
 };
 
-export const openSse = async (url: string, { token, lastEventId }: SseOptions): Promise<SseStream> => {
+export const openSse = async (
+  url: string,
+  { token, lastEventId, fetch: ask = fetch }: SseOptions,
+): Promise<SseStream> => {
   const controller = new AbortController();
-  const response = await fetch(url, {
+  const response = await ask(url, {
     signal: controller.signal,
     headers: {
       authorization: `Bearer ${token}`,

@@ -5,53 +5,71 @@ import { Effect, Stream } from "effect";
 import type { HttpServerRequest } from "effect/http";
 import { HttpServerResponse } from "effect/http";
 import { HttpApiBuilder } from "effect/http-api";
+import type { EndpointOf, CallOf } from "../calls.ts";
 import { asArray, asLines, eventPage, ndjson, withNext } from "../event-pages.ts";
 import { followShells } from "../follow-shells.ts";
 import { followThread } from "../follow-thread.ts";
+import type { Frames } from "../live-loop.ts";
 import { badRequest } from "../problems.ts";
 import { existing } from "../reads.ts";
 import { sseHeaders } from "../sse.ts";
 
-/** A reconnecting browser sends the newest id in a header and the old one in the URL: the header counts. */
-const resumeAt = ({ headers }: HttpServerRequest.HttpServerRequest, after: string | undefined): string | undefined =>
-  headers["last-event-id"] ?? after;
+type Call<Name extends "page" | "live" | "liveMany" | "replay" | "sessionLive"> = CallOf<EndpointOf<"events", Name>>;
 
-const liveOf = Effect.fnUntraced(function* (
-  request: HttpServerRequest.HttpServerRequest,
-  threadId: string,
-  after: string | undefined,
-) {
-  yield* existing(threadId);
-  const frames = yield* followThread(threadId, resumeAt(request, after));
-  return HttpServerResponse.stream(frames, { headers: sseHeaders, contentType: sseHeaders["content-type"] });
-});
+/** At most so many threads on one connection. */
+const maxThreads = 64;
+
+const live = ({ params, query }: Call<"live">) =>
+  Effect.andThen(existing(params.threadId), followThread(params.threadId, query.after));
 
 /** Events of threads: pages, and streams that follow. */
+export const eventCalls = {
+  page: ({ params, query }: Call<"page">) => eventPage(params.threadId, query),
+  live,
+  sessionLive: live,
+  liveMany: Effect.fnUntraced(function* ({ query }: Call<"liveMany">) {
+    const threadIds = query.threads === undefined ? [] : query.threads.split(",").filter((id) => id !== "");
+    if (threadIds.length > maxThreads)
+      return yield* badRequest(`At most ${maxThreads} threads on one connection.`, ["query", "threads"]);
+    for (const threadId of threadIds) yield* existing(threadId);
+    return yield* followShells(threadIds, query.after);
+  }),
+  /** Pages: the first is read when this succeeds, so that what is wrong with the call is told before anything else. */
+  replay: Effect.fnUntraced(function* ({ params: { threadId }, query }: Call<"replay">) {
+    const first = yield* eventPage(threadId, query);
+    const services = yield* Effect.context<EventLog | Views>();
+    const rest =
+      query.limit === undefined && !first.done
+        ? Stream.paginate(first.next, (after) => Effect.map(eventPage(threadId, { after }), withNext))
+        : Stream.empty;
+    return Stream.provideContext(Stream.concat(Stream.succeed(first), rest), services);
+  }),
+};
+
+/** A reconnecting browser sends the newest id in a header and the old one in the URL: the header counts. */
+const resumed = <Q extends { readonly after?: string }>(
+  query: Q,
+  { headers }: HttpServerRequest.HttpServerRequest,
+): Q => {
+  const last = headers["last-event-id"];
+  return last === undefined ? query : { ...query, after: last };
+};
+
+const asStream = (frames: Frames) =>
+  HttpServerResponse.stream(frames, { headers: sseHeaders, contentType: sseHeaders["content-type"] });
+
 export const events = HttpApiBuilder.group(Api, "events", (handlers) =>
   handlers.handleAll({
-    page: ({ params, query }) => eventPage(params.threadId, query),
-    live: ({ params, query, request }) => liveOf(request, params.threadId, query.after),
-    sessionLive: ({ params, query, request }) => liveOf(request, params.threadId, query.after),
-    liveMany: Effect.fnUntraced(function* ({ query, request }) {
-      const threadIds = query.threads === undefined ? [] : query.threads.split(",").filter((id) => id !== "");
-      if (threadIds.length > 64)
-        return yield* badRequest("At most 64 threads on one connection.", ["query", "threads"]);
-      for (const threadId of threadIds) yield* existing(threadId);
-      const frames = yield* followShells(threadIds, resumeAt(request, query.after));
-      return HttpServerResponse.stream(frames, { headers: sseHeaders, contentType: sseHeaders["content-type"] });
-    }),
-    replay: Effect.fnUntraced(function* ({ params: { threadId }, query, request }) {
-      const first = yield* eventPage(threadId, query);
-      const whole = query.limit === undefined && !first.done;
-      const pages = Stream.concat(
-        Stream.succeed(first),
-        whole
-          ? Stream.paginate(first.next, (after) => Effect.map(eventPage(threadId, { after }), withNext))
-          : Stream.empty,
-      );
+    page: eventCalls.page,
+    live: ({ params, query, request }) =>
+      Effect.map(eventCalls.live({ params, query: resumed(query, request) }), asStream),
+    sessionLive: ({ params, query, request }) =>
+      Effect.map(eventCalls.sessionLive({ params, query: resumed(query, request) }), asStream),
+    liveMany: ({ query, request }) => Effect.map(eventCalls.liveMany({ query: resumed(query, request) }), asStream),
+    replay: Effect.fnUntraced(function* ({ params, query, request }) {
+      const pages = yield* eventCalls.replay({ params, query });
       const lines = request.headers["accept"]?.includes(ndjson) === true;
-      const services = yield* Effect.context<EventLog | Views>();
-      return HttpServerResponse.stream(Stream.provideContext(lines ? asLines(pages) : asArray(pages), services), {
+      return HttpServerResponse.stream(lines ? asLines(pages) : asArray(pages), {
         contentType: lines ? ndjson : "application/json",
       });
     }),

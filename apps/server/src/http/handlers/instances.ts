@@ -5,6 +5,7 @@ import { HttpApiBuilder } from "effect/http-api";
 import { Configuration } from "../../config/Configuration.ts";
 import type { ConfigurationError } from "../../config/Configuration.ts";
 import { Instances } from "../../Instances.ts";
+import { calls } from "../calls.ts";
 import { badRequest, notFound } from "../problems.ts";
 
 const noInstance = (id: string) => notFound(`There is no instance ${id}; GET /instances lists them.`);
@@ -37,35 +38,32 @@ const shown = Effect.fnUntraced(function* (id: string) {
 });
 
 /** Configured runtimes. They live in the configuration file, so none of this is a command. */
-export const instances = HttpApiBuilder.group(Api, "instances", (handlers) =>
-  handlers.handleAll({
-    list: () =>
-      Effect.map(
-        Instances.use(({ views }) => views),
-        (views) => ({ instances: views }),
-      ),
-    get: ({ params }) => shown(params.instanceId),
-    create: Effect.fnUntraced(function* ({ payload }) {
-      const configuration = yield* Configuration;
-      if (configuration.current().instances.some(({ id }) => id === payload.id))
-        return yield* badRequest(`There is an instance ${payload.id} already; change it with PATCH.`, [
-          "payload",
-          "id",
-        ]);
-      yield* rewrite(payload.id, () => payload);
-      return yield* shown(payload.id);
-    }),
-    update: Effect.fnUntraced(function* ({ params: { instanceId }, payload }) {
-      const current = (yield* Instances).config(instanceId);
-      if (current === undefined) return yield* noInstance(instanceId);
-      yield* rewrite(instanceId, (configured) => ({ ...(configured ?? current), ...payload }));
-      return yield* shown(instanceId);
-    }),
-    remove: Effect.fnUntraced(function* ({ params: { instanceId } }) {
-      const configuration = yield* Configuration;
-      if (!configuration.current().instances.some(({ id }) => id === instanceId)) return yield* noInstance(instanceId);
-      yield* rewrite(instanceId, () => undefined);
-      return { instanceId };
-    }),
+export const instanceCalls = calls("instances")({
+  list: () =>
+    Effect.map(
+      Instances.use(({ views }) => views),
+      (views) => ({ instances: views }),
+    ),
+  get: ({ params }) => shown(params.instanceId),
+  create: Effect.fnUntraced(function* ({ payload }) {
+    const configuration = yield* Configuration;
+    if (configuration.current().instances.some(({ id }) => id === payload.id))
+      return yield* badRequest(`There is an instance ${payload.id} already; change it with PATCH.`, ["payload", "id"]);
+    yield* rewrite(payload.id, () => payload);
+    return yield* shown(payload.id);
   }),
-);
+  update: Effect.fnUntraced(function* ({ params: { instanceId }, payload }) {
+    const current = (yield* Instances).config(instanceId);
+    if (current === undefined) return yield* noInstance(instanceId);
+    yield* rewrite(instanceId, (configured) => ({ ...(configured ?? current), ...payload }));
+    return yield* shown(instanceId);
+  }),
+  remove: Effect.fnUntraced(function* ({ params: { instanceId } }) {
+    const configuration = yield* Configuration;
+    if (!configuration.current().instances.some(({ id }) => id === instanceId)) return yield* noInstance(instanceId);
+    yield* rewrite(instanceId, () => undefined);
+    return { instanceId };
+  }),
+});
+
+export const instances = HttpApiBuilder.group(Api, "instances", (handlers) => handlers.handleAll(instanceCalls));

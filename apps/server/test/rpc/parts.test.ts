@@ -1,0 +1,73 @@
+import { assert, describe, it } from "@effect/vitest";
+import { Effect, Fiber } from "effect";
+import { TestClock } from "effect/testing";
+import { owner } from "../../src/http/Tokens.ts";
+import { encodeFrames, frameText } from "../../src/http/sse.ts";
+import { framesIn } from "../../src/rpc/frames.ts";
+import { rateOf } from "../../src/rpc/rate.ts";
+import { ticketMillis, Tickets } from "../../src/rpc/Tickets.ts";
+
+describe("tickets", () => {
+  it.effect("run out, are used once, and are so many", () =>
+    Effect.gen(function* () {
+      const tickets = yield* Tickets;
+      const { ticket } = yield* tickets.issue(owner);
+      assert.strictEqual(yield* tickets.look(ticket), owner);
+      assert.strictEqual(yield* tickets.use(ticket), owner);
+      assert.isUndefined(yield* tickets.use(ticket));
+
+      const late = yield* tickets.issue(owner);
+      yield* TestClock.adjust(ticketMillis - 1);
+      assert.strictEqual(yield* tickets.look(late.ticket), owner);
+      yield* TestClock.adjust(1);
+      assert.isUndefined(yield* tickets.look(late.ticket));
+
+      const phone = { ...owner, id: "phone" };
+      for (let count = 0; count < 32; count += 1) yield* tickets.issue(phone);
+      const refused = yield* Effect.flip(tickets.issue(phone));
+      assert.strictEqual(refused.code, "too_many_requests");
+      // Nobody else is kept from theirs.
+      yield* tickets.issue(owner);
+      yield* TestClock.adjust(ticketMillis);
+      yield* tickets.issue(phone);
+    }).pipe(Effect.provide(Tickets.layer)),
+  );
+
+  it.effect("end with their token", () =>
+    Effect.gen(function* () {
+      const tickets = yield* Tickets;
+      const { ticket } = yield* tickets.issue({ ...owner, id: "gone", revoked: Effect.void });
+      assert.isUndefined(yield* tickets.look(ticket));
+      assert.isUndefined(yield* tickets.use(ticket));
+    }).pipe(Effect.provide(Tickets.layer)),
+  );
+});
+
+describe("the rate of messages", () => {
+  it.effect("lets a second's worth pass at once, then slows down", () =>
+    Effect.gen(function* () {
+      const { take } = rateOf(100);
+      for (let count = 0; count < 100; count += 1) yield* take;
+      const next = yield* Effect.forkChild(Effect.andThen(take, take));
+      yield* TestClock.adjust(9);
+      assert.isUndefined(next.pollUnsafe());
+      yield* TestClock.adjust(20);
+      yield* Fiber.join(next);
+    }),
+  );
+});
+
+describe("frames over RPC", () => {
+  it("are those of server-sent events", () => {
+    const texts = [
+      frameText("event", { text: "line\nbreak", colon: "a: b", id: "id: x" }, "e:1.2"),
+      frameText("ping", { serverTime: "2026-01-01T00:00:00.000Z" }),
+      frameText("shell", { "\ud83d\ude00": "\u2028", lone: "\ud800" }, "e:1.3"),
+    ];
+    assert.deepStrictEqual(framesIn(encodeFrames(texts.join(""))) as ReadonlyArray<unknown>, [
+      { id: "e:1.2", event: "event", data: { text: "line\nbreak", colon: "a: b", id: "id: x" } },
+      { event: "ping", data: { serverTime: "2026-01-01T00:00:00.000Z" } },
+      { id: "e:1.3", event: "shell", data: { "\ud83d\ude00": "\u2028", lone: "\ud800" } },
+    ]);
+  });
+});

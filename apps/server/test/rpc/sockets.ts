@@ -1,0 +1,98 @@
+/** WebSockets to a server under test, and how an upgrade was answered. */
+import { request as httpRequest } from "node:http";
+import * as NodeWS from "@effect/platform-node/NodeWS";
+import { assert } from "@effect/vitest";
+import { Effect } from "effect";
+import { rpcClient, socketWire, toSocketUrl } from "../support/rpc.ts";
+import type { TestServer } from "../support/server.ts";
+
+type Server = Pick<TestServer, "url" | "call">;
+
+export const ticketFor = ({ call }: Server, token?: string) =>
+  Effect.promise(async () => {
+    const { status, body } = await call("/auth/ticket", {
+      method: "POST",
+      ...(token === undefined ? {} : { token }),
+    });
+    assert.strictEqual(status, 200, JSON.stringify(body));
+    return body.ticket as string;
+  });
+
+/** The built-in WebSocket, as a browser has it. */
+export const openSocket = Effect.fnUntraced(function* (server: Server, token?: string) {
+  const ticket = yield* ticketFor(server, token);
+  return yield* Effect.acquireRelease(
+    Effect.promise(() => Promise.resolve(new WebSocket(toSocketUrl(server.url, ticket)))),
+    (socket) => Effect.sync(() => socket.close()),
+  );
+});
+
+export const connectRpc = Effect.fnUntraced(function* (server: Server, token?: string) {
+  const socket = yield* openSocket(server, token);
+  return rpcClient(yield* Effect.promise(() => socketWire(socket)));
+});
+
+/** A client that can be made to stop reading, or not to answer pings. */
+export const openRawSocket = Effect.fnUntraced(function* (server: Server, options: object = {}) {
+  const ticket = yield* ticketFor(server);
+  return yield* Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<NodeWS.WebSocket>((resolve, reject) => {
+          const socket = new NodeWS.WebSocket(toSocketUrl(server.url, ticket), options);
+          socket.on("open", () => resolve(socket));
+          socket.on("error", reject);
+        }),
+    ),
+    (socket) => Effect.sync(() => socket.terminate()),
+  );
+});
+
+const handshake = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": Buffer.from("0123456789abcdef").toString("base64"),
+};
+
+/** Asks for the upgrade; the body of what refused it, or 101. */
+export const upgrade = (url: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.promise(
+    () =>
+      // oxlint-disable-next-line typescript/no-explicit-any
+      new Promise<{ readonly status: number; readonly type?: string | undefined; readonly body?: any }>(
+        (resolve, reject) => {
+          const sent = httpRequest(`${url}${path}`, { headers: { ...handshake, ...headers } });
+          sent.on("upgrade", (_response, socket) => {
+            socket.destroy();
+            resolve({ status: 101 });
+          });
+          sent.on("response", (response) => {
+            let text = "";
+            response.setEncoding("utf8").on("data", (more: string) => (text += more));
+            response.on("end", () =>
+              resolve({
+                status: response.statusCode ?? 0,
+                type: response.headers["content-type"],
+                body: JSON.parse(text),
+              }),
+            );
+          });
+          sent.on("error", reject);
+          sent.end();
+        },
+      ),
+  );
+
+/** A token of a device with some scopes, through the whole pairing. */
+export const pairDevice = ({ call }: Server, scopes: ReadonlyArray<string>) =>
+  Effect.promise(async () => {
+    const started = await call("/pairings", { body: { scopes, name: "test" } });
+    const { pairingId, code } = started.body;
+    const claimed = await call("/pairings/claim", { body: { code, name: "test" }, token: null });
+    await call(`/pairings/${pairingId}/decision`, { body: { decision: "confirm" } });
+    const { secret } = claimed.body;
+    const collected = await call(`/pairings/${pairingId}/token`, { body: { secret }, token: null });
+    assert.strictEqual(collected.body.state, "confirmed", JSON.stringify(collected.body));
+    return { token: collected.body.token as string, deviceId: collected.body.deviceId as string };
+  });
