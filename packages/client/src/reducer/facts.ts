@@ -4,6 +4,7 @@ import type { PublicEvent } from "@tributary/contracts/api";
 import { diffChanged } from "./changes.ts";
 import { run, set, type Draft, type Handlers } from "./events.ts";
 import { defined, type Ask, type Facts, type UsageBasis } from "./state.ts";
+import { headOf, promptTitle } from "./text.ts";
 import { backward, find, kindOf, keyOf, type RowKind } from "./timeline.ts";
 
 type Settings = Omit<DomainPayloads["thread.configured"], "applies">;
@@ -124,22 +125,13 @@ export const workOf = (row: TimelineRow): Facts["work"][number] | undefined => {
 
 const previewUnits = 200;
 
-/** The beginning of a text, no surrogate pair split. */
-const headOf = (text: string): string => {
-  if (text.length <= previewUnits) return text;
-  const last = text.charCodeAt(previewUnits - 1);
-  const next = text.charCodeAt(previewUnits);
-  const splits = last >= 0xd800 && last <= 0xdbff && next >= 0xdc00 && next <= 0xdfff;
-  return text.slice(0, splits ? previewUnits - 1 : previewUnits);
-};
-
 /** A person's or the root agent's word: the newest is the preview. */
 const isSpoken = (row: TimelineRow): row is Extract<TimelineRow, { readonly kind: "message" }> =>
   row.kind === "message" && (row.role === "user" || row.agentPath.length === 0);
 
 const previewOf = (row: TimelineRow | undefined): Facts["preview"] =>
   row !== undefined && isSpoken(row)
-    ? { rowId: row.rowId, position: row.position, role: row.role, text: headOf(row.text) }
+    ? { rowId: row.rowId, position: row.position, role: row.role, text: headOf(row.text, previewUnits) }
     : undefined;
 
 /** The newest of the loaded rows that is spoken. */
@@ -171,7 +163,10 @@ const handlers: Handlers = {
   "thread.unarchived": (draft) => set(draft, { archived: false }),
 
   "input.edited": (draft, { inputId }) => spoken(draft, "input", inputId),
-  "input.queued": (draft, { inputId }) => spoken(draft, "input", inputId),
+  "input.queued": (draft, { inputId, text }) => {
+    set(draft, { promptTitle: draft.facts?.promptTitle ?? promptTitle(text) });
+    spoken(draft, "input", inputId);
+  },
   "input.handed_over": (draft, { inputId }) => spoken(draft, "input", inputId),
   "input.withdrawn": (draft, { inputId }) => spoken(draft, "input", inputId),
   "queue.held": (draft, { reason }) => set(draft, { queueHeld: reason }),
@@ -186,7 +181,11 @@ const handlers: Handlers = {
       nativeSessionId: payload.nativeSessionId,
       ...models(payload, event.sequence),
     }),
-  "session.configured": (draft, payload, { sequence }) => set(draft, settings(payload, sequence)),
+  "session.configured": (draft, payload, { sequence }) => {
+    const { nativeSessionId = draft.facts?.nativeSessionId } = payload;
+    set(draft, { ...settings(payload, sequence), nativeSessionId });
+  },
+  "session.forgotten": (draft) => set(draft, { nativeSessionId: undefined }),
   // A session's death does not hide the error that its turn already told.
   "session.exited": (draft, payload, event) =>
     set(draft, { ...session("exited", event), lastError: draft.facts?.lastError ?? exitFailure(payload) }),
@@ -274,8 +273,16 @@ const beginsRow = ({ type, payload }: PublicEvent): boolean =>
   rowEvents.has(type) || (textEvents.has(type) && (payload as DomainPayloads["message.appended"]).start !== undefined);
 
 /** After these the status may be another. */
-const statusEvents =
-  /^(thread\.(un)?archived|input\.(?!edited$)\w+|queue\.\w+|session\.(?!configured$)\w+|turn\.(started|ended)|request\.\w+)$/;
+const statusEvents: ReadonlySet<string> = new Set([
+  ...["archived", "unarchived"].map((type) => `thread.${type}`),
+  ...["queued", "handed_over", "started", "done", "withdrawn", "failed", "unconfirmed", "discarded"].map(
+    (type) => `input.${type}`,
+  ),
+  ...["held", "resumed"].map((type) => `queue.${type}`),
+  ...["opening", "started", "exited", "released", "failed"].map((type) => `session.${type}`),
+  ...["started", "ended"].map((type) => `turn.${type}`),
+  ...["opened", "answering", "answered", "withdrawn", "expired", "delivery_failed"].map((type) => `request.${type}`),
+]);
 
 export const applyFacts = (draft: Draft, event: PublicEvent): void => {
   if (draft.facts === undefined) return;
@@ -283,7 +290,7 @@ export const applyFacts = (draft: Draft, event: PublicEvent): void => {
   set(draft, {
     updatedAt: occurredAt,
     ...(beginsRow(event) ? { lastPosition: sequence } : {}),
-    ...(statusEvents.test(event.type) ? { statusAsOf: sequence } : {}),
+    ...(statusEvents.has(event.type) ? { statusAsOf: sequence } : {}),
   });
   run(handlers, draft, event);
 };
@@ -295,6 +302,7 @@ export const createdFacts = (event: PublicEvent, payload: DomainPayloads["thread
   return {
     fixed: { threadId, projectId, instance, cwd, createdAt: occurredAt, readTo: 0 },
     title,
+    promptTitle: undefined,
     model: undefined,
     effort: undefined,
     serviceTier: undefined,

@@ -45,9 +45,9 @@ const turn = (draft: Draft, turnId: string, change: Partial<TurnView>): void => 
 
 export const inputHandlers: Handlers = {
   "input.queued": (draft, payload, { sequence }) => {
-    const { inputId, text, attachments, delivery, mode, origin, again } = payload;
+    const { inputId, text, attachments, delivery, mode, origin, planId, again } = payload;
     draft.locals = draft.locals.filter(({ input }) => input.id !== inputId);
-    const said = defined({ text, attachments, delivery, mode, origin });
+    const said = defined({ text, attachments, delivery, mode, origin, planId });
     if (again === true) {
       move(draft, inputId, "queued", said);
       draft.inputs = draft.inputs.map((input) => {
@@ -67,6 +67,9 @@ export const inputHandlers: Handlers = {
   "input.withdrawn": (draft, { inputId }) => move(draft, inputId, "withdrawn"),
   "input.failed": (draft, { inputId, error }) => move(draft, inputId, "failed", { error }),
   "input.unconfirmed": (draft, { inputId, reason }) => move(draft, inputId, "unconfirmed", { reason }),
+  "input.withdraw_requested": (draft, { inputId }) => move(draft, inputId, undefined, { reason: "withdraw_requested" }),
+  "input.withdraw_failed": (draft, { inputId, error }) =>
+    move(draft, inputId, undefined, { reason: `withdraw_failed: ${error.message}` }),
   "input.discarded": (draft, { inputId }) => move(draft, inputId, "discarded"),
 };
 

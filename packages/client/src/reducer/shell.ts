@@ -72,7 +72,8 @@ export const shellOf = (state: State): Shell | undefined => {
   const { preview } = facts;
   return defined({
     ...facts.fixed,
-    title: facts.title,
+    title: facts.title ?? facts.promptTitle,
+    titleFrom: facts.title === undefined && facts.promptTitle !== undefined ? ("prompt" as const) : undefined,
     model: facts.model,
     effort: facts.effort,
     serviceTier: facts.serviceTier,
@@ -150,7 +151,9 @@ export const openedFacts = (shell: Shell, state: Opened): Facts => {
   const preview = newestSpoken(state);
   return {
     fixed: defined({ threadId, projectId, instance, cwd, createdAt, readTo, runtime }),
-    title: shell.title,
+    ...(shell.titleFrom === undefined
+      ? { title: shell.title, promptTitle: undefined }
+      : { title: undefined, promptTitle: shell.title }),
     model: shell.model,
     effort: shell.effort,
     serviceTier: shell.serviceTier,

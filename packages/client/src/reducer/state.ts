@@ -58,6 +58,8 @@ export interface Facts {
   /** What no event changes; `runtime` and `readTo` are no history and come with a snapshot or a shell frame. */
   readonly fixed: Pick<ThreadShell, "threadId" | "projectId" | "instance" | "cwd" | "createdAt" | "readTo" | "runtime">;
   readonly title: string | undefined;
+  /** The first line of the first prompt: the title of a thread that nobody named. */
+  readonly promptTitle: string | undefined;
   readonly model: Folded<string> | undefined;
   readonly effort: Folded<string> | undefined;
   readonly serviceTier: Folded<string> | undefined;
