@@ -58,6 +58,26 @@ export const integrityProblems = (database: DatabaseSync): ReadonlyArray<string>
     .map((row) => String(Object.values(row)[0]))
     .filter((text) => text !== "ok");
 
+/** Rows that say something is under way, of every thread and turn there ever was. */
+const underWay = {
+  turns: "state = 'running'",
+  messages: "streaming = 1",
+  reasoning: "streaming = 1",
+  activities: "status = 'in_progress'",
+  tasks: "status = 'in_progress'",
+  requests: "state IN ('pending', 'answering')",
+  inputs: "state IN ('handed_over', 'started')",
+} as const;
+
+/** What is open in a database that no process works on (I8). */
+export const openRows = (main: DatabaseSync): ReadonlyArray<string> =>
+  Object.entries(underWay).flatMap(([table, where]) =>
+    main
+      .prepare(`SELECT * FROM p_${table} WHERE ${where}`)
+      .all()
+      .map((row) => `${table}: ${JSON.stringify(row).slice(0, 200)}`),
+  );
+
 /** Markers of the processes that a data folder's sessions own, as far as its database knows. */
 export const markersOf = (main: DatabaseSync): ReadonlyArray<string> =>
   main

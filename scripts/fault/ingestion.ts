@@ -1,12 +1,12 @@
 import { Findings } from "./findings.ts";
-import { inCopy, integrityProblems, markersOf, survivorsOf, withFolders, type Folders } from "./folders.ts";
+import { inCopy, integrityProblems, markersOf, openRows, survivorsOf, withFolders, type Folders } from "./folders.ts";
 import { addAgents, agentOf } from "./ingestion/agents.ts";
 import { Drive } from "./ingestion/drive.ts";
 import { Ledger } from "./ingestion/ledger.ts";
 import type { FaultContext } from "./main.ts";
 import { numbersOf, someSeed } from "./options.ts";
 import { makeRandom, type Random } from "./random.ts";
-import { get, pause, post, startAndKill, startServer } from "./server.ts";
+import { get, pause, post, startAndKill, startServer, type Server } from "./server.ts";
 
 /** Kills over one data folder; then a fresh one, so that what is checked after each does not grow without end. */
 const killsAFolder = 25;
@@ -102,12 +102,11 @@ class Run {
       findings.expect(left.length === 0, `processes are left ${moment}`, left);
       for (const ledger of ledgers) await ledger.check(server.call, moment);
       drive.checkAcknowledged(findings, ledgers, moment);
+      if (kill % 5 === 4) await this.#rebuiltIsLive(server, moment);
       if (findings.violations.length > 0) break;
     }
 
-    const checked = await get(server.call, "/maintenance/check");
-    findings.expect(checked.problems.length === 0, "the files have problems at the end", checked.problems);
-    findings.expect(checked.differences.length === 0, "rebuilt is not live at the end (I14)", checked.differences);
+    await this.#rebuiltIsLive(server, "at the end");
     const markers = inCopy(data, markersOf);
     const code = await server.stop();
     findings.expect(
@@ -115,6 +114,8 @@ class Run {
       `the server ends with ${String(code)}`,
       server.complaints(),
     );
+    const open = inCopy(data, openRows);
+    findings.expect(open.length === 0, "rows are open after an orderly end (I8)", open);
     await pause(200);
     const left = await survivorsOf(markers);
     findings.expect(left.length === 0, "processes are left after an orderly end", left);
@@ -123,6 +124,13 @@ class Run {
       this.#totals.events += events;
       this.#totals.characters += characters;
     }
+  }
+
+  /** I14, with the files whole. */
+  async #rebuiltIsLive({ call }: Server, moment: string): Promise<void> {
+    const { problems, differences } = await get(call, "/maintenance/check");
+    this.#findings.expect(problems.length === 0, `the files have problems ${moment}`, problems);
+    this.#findings.expect(differences.length === 0, `rebuilt is not live ${moment} (I14)`, differences);
   }
 
   /** Both databases whole, the log without a gap. Returns the markers of processes that the folder's sessions own. */

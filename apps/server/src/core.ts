@@ -4,7 +4,7 @@
  */
 import type { Adapter } from "@tributary/contracts";
 import { Engine, Sessions } from "@tributary/engine";
-import { ProviderRuntimeIngestion } from "@tributary/ingestion";
+import { JournalSweep, ProviderRuntimeIngestion } from "@tributary/ingestion";
 import { projector, Views } from "@tributary/projections";
 import { Projection, ReadMarkers, Store } from "@tributary/store";
 import type { StoreError } from "@tributary/store";
@@ -70,6 +70,16 @@ const ingestion = Layer.unwrap(
   }),
 ).pipe(Layer.provide(secretsLayer));
 
+/** Old journal records go in the background, by settings that may change at any time. */
+const sweeping = Layer.unwrap(
+  Effect.map(Configuration, (configuration) =>
+    JournalSweep.layer(() => {
+      const { journalMaxAgeDays: maxAgeDays, journalMaxBytes: maxBytes } = configuration.current().settings;
+      return { ...(maxAgeDays === undefined ? {} : { maxAgeDays }), ...(maxBytes === undefined ? {} : { maxBytes }) };
+    }),
+  ),
+);
+
 const ports = Layer.mergeAll(
   runtimesLayer,
   realPlaces,
@@ -91,7 +101,7 @@ const running = Layer.effectDiscard(
 
 const layer = (options: CoreOptions) => {
   const { dir, start, adapters, clock } = options;
-  return (start ? running : Layer.empty).pipe(
+  return (start ? Layer.merge(running, sweeping) : Layer.empty).pipe(
     Layer.provideMerge(engineLayer),
     Layer.provide(ports),
     Layer.provideMerge(ingestion),

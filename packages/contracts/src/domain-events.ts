@@ -170,6 +170,8 @@ export const domainPayloads = {
   }),
   "session.configured": Schema.Struct({
     ...generation,
+    /** The runtime goes on under another native session from here on: it is the one to resume. */
+    nativeSessionId: opt(Id),
     model: opt(Schema.String),
     effort: opt(Schema.String),
     serviceTier: opt(Schema.String),

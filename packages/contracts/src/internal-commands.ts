@@ -36,7 +36,12 @@ export type InternalCommand =
       readonly capabilities: Capabilities;
     }
   | { readonly type: "session.fail"; readonly generation: Generation; readonly error: Failure }
-  | ({ readonly type: "session.configure"; readonly generation: Generation } & RuntimePayloads["session.configured"])
+  | ({
+      readonly type: "session.configure";
+      readonly generation: Generation;
+      /** Of a runtime that goes on under another native session (a cleared context). */
+      readonly nativeSessionId?: string;
+    } & RuntimePayloads["session.configured"])
   /** The generation is over: settles everything (4.10). `host_restart`: it ended while we were not there. */
   | ({
       readonly type: "session.exit";

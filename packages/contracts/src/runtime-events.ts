@@ -102,7 +102,11 @@ export const runtimePayloads = {
     stream: Schema.Literals(["assistant_text", "reasoning", "reasoning_summary", "command_output"]),
     text: Schema.String,
   }),
-  "content.retracted": Schema.Struct({ reason: Schema.String }),
+  /**
+   * What the item streamed since its last completed piece is abandoned. `whole`: so is what was completed; the runtime
+   * took the item back.
+   */
+  "content.retracted": Schema.Struct({ reason: Schema.String, whole: opt(Schema.Boolean) }),
   "input.state": Schema.Struct({
     inputId: InputId,
     state: Schema.Literals(["acknowledged", "held", "started", "folded", "withdrawn", "dropped", "refused"]),

@@ -277,5 +277,7 @@ export const Refusal = Schema.Struct({
   seq: Count,
   type: Schema.String,
   reason: RefusalReason,
+  /** How many events this is about; absent: one. Text that was held is refused as a whole, under its first record. */
+  events: opt(Count),
 });
 export type Refusal = typeof Refusal.Type;

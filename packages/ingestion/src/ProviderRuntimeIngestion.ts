@@ -100,7 +100,7 @@ const make = (
       totalBytes: options.totalBytes ?? totalBytes,
     });
     const reasoning = options.reasoning ?? "full";
-    const scheduler = yield* makeScheduler({ writer, journal, signals, budget, reasoning });
+    const scheduler = yield* makeScheduler({ writer, journal, signals, budget, reasoning, secretsOf: secrets.of });
     let isClosed = false;
 
     /** Takes a record; undefined when there was room, else the way to wait for it. */

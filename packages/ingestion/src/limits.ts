@@ -42,5 +42,8 @@ export const roundBytes = 4 * 1024 * 1024;
 export const checkpointRecords = 20_000;
 /** A record that fails this often is refused as `invalid`. */
 export const attemptsPerRecord = 3;
+/** What the journal keeps, where no setting says otherwise. */
+export const journalDays = 30;
+export const journalBytes = 4 * 1024 ** 3;
 /** Shutdown gives up on what is not drained by then. */
 export const shutdownMs = 5_000;

@@ -38,6 +38,18 @@ describe("whatever a runtime says", () => {
     });
   });
 
+  it("every refusal is recorded with as many events as the books have (I5)", () => {
+    forSeeds(seeds, ({ seed }: Random) => {
+      const world = play(seed, quietly);
+      // What is held is refused as a whole where somebody else ended the session meanwhile.
+      if (seed % 2 === 0) world.apply({ type: "thread.deleted", payload: {} });
+      world.settle();
+      const recorded: Record<string, number> = {};
+      for (const { reason, events = 1 } of world.refusals) recorded[reason] = (recorded[reason] ?? 0) + events;
+      expect(recorded).toEqual(world.holder.memory.accounts.refused);
+    });
+  });
+
   it("a crash changes nothing: log, refusals and books are what they would have been", () => {
     forSeeds(seeds, ({ seed }: Random) => {
       const calm = play(seed, quietly);

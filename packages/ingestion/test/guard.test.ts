@@ -155,12 +155,13 @@ describe("after this generation's end", () => {
 });
 
 describe("session.started again, session.state", () => {
-  const started = (facts: { readonly model?: string; readonly effort?: string }) =>
-    of("session.started", { nativeSessionId: "n", resumed: true, cwd: "/p", capabilities, ...facts });
+  const started = (facts: { readonly model?: string; readonly effort?: string; readonly nativeSessionId?: string }) =>
+    of("session.started", { nativeSessionId: "n1", resumed: true, cwd: "/p", capabilities, ...facts });
 
   it("never reset a turn: new facts apply, known ones are folded", () => {
     expect(ask(afterOneTurn(), started({}))).toBe("fold: nothing new");
     expect(ask(afterOneTurn(), started({ model: "other" }))).toBe("apply");
+    expect(ask(afterOneTurn(), started({ nativeSessionId: "cleared" }))).toBe("apply");
   });
 
   it("while opening, the opening says the facts", () => {

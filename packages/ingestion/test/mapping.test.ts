@@ -22,12 +22,26 @@ describe("sessions", () => {
     const world = running();
     const { capabilities } = world.state?.session ?? {};
     if (capabilities === undefined) throw new Error("no session");
-    const started = { nativeSessionId: "other", resumed: true, cwd: "/p", model: "m2", capabilities };
+    const started = { nativeSessionId: "n1", resumed: true, cwd: "/p", model: "m2", capabilities };
     expect(makes(world, { type: "session.started", payload: started })).toEqual([
       { type: "session.configured", payload: { generation: 1, model: "m2" } },
     ]);
     expect(world.state?.turn?.turnId).toBe("t1");
     expect(world.state?.session?.nativeSessionId).toBe("n1");
+  });
+
+  it("a context that was cleared goes on under another native session, which is the one to resume", () => {
+    const world = running();
+    const { capabilities } = world.state?.session ?? {};
+    if (capabilities === undefined) throw new Error("no session");
+    expect(world.state?.nativeSessionId).toBe("n1");
+    const started = { nativeSessionId: "cleared", resumed: false, cwd: "/p", capabilities };
+    expect(makes(world, { type: "session.started", payload: started })).toEqual([
+      { type: "session.configured", payload: { generation: 1, nativeSessionId: "cleared" } },
+    ]);
+    expect(makes(world, { type: "session.started", payload: started })).toEqual([]);
+    expect(world.state).toMatchObject({ turn: { turnId: "t1" }, nativeSessionId: "cleared" });
+    expect(world.state?.session?.nativeSessionId).toBe("cleared");
   });
 
   it("a title names the thread until a person does", () => {

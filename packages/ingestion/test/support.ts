@@ -2,7 +2,7 @@
 import type { InternalCommand, RuntimeEvent, StoredEvent } from "@tributary/contracts";
 import type { Domain, StoreError, StoreServices } from "@tributary/store";
 import { EventLog, Journal, Projection, Refusals, Store, Writer } from "@tributary/store";
-import { Effect, Layer } from "effect";
+import { Context, Effect, Layer } from "effect";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +14,27 @@ const projection = Layer.succeed(Projection, { tables: [], version: 1, project: 
 export const memoryStore = (options: { readonly domain?: Domain } = {}): Layer.Layer<StoreServices, StoreError> =>
   Store.layerMemory(options).pipe(Layer.provide(projection));
 
-export const folderStore = (dir: string): Layer.Layer<StoreServices, StoreError> =>
-  Store.layer({ dir }).pipe(Layer.provide(projection));
+export const folderStore = (
+  dir: string,
+  synchronous: "full" | "normal" = "full",
+): Layer.Layer<StoreServices, StoreError> => Store.layer({ dir, synchronous }).pipe(Layer.provide(projection));
+
+/** A store of which one service is another one, made of the real one. */
+export const withService = <I, S>(
+  tag: Context.Key<I, S>,
+  change: (real: S) => S,
+  store: Layer.Layer<StoreServices, StoreError>,
+): Layer.Layer<StoreServices, StoreError> =>
+  Layer.effectContext(
+    // What is added is one of the services that the store has.
+    Effect.map(Effect.context<StoreServices>(), (services) =>
+      Context.add(
+        services as Context.Context<StoreServices | I>,
+        tag,
+        change(Context.get(services as Context.Context<I>, tag)),
+      ),
+    ) as Effect.Effect<Context.Context<StoreServices>, never, StoreServices>,
+  ).pipe(Layer.provide(store));
 
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "tributary-ingestion-"))),

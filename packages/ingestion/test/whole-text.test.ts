@@ -7,6 +7,7 @@ import { hashText } from "../src/text/text-hash.ts";
 import { completed, delta, itemCompleted, requestOpened, retracted, turnCompleted, turnStarted } from "./events.ts";
 import { forSeeds, scrap } from "./random.ts";
 import { World } from "./world.ts";
+import type { RuntimeEvent } from "@tributary/contracts";
 
 const logged = (text: string, held = ""): StreamedPiece => ({
   committed: text.length,
@@ -230,6 +231,43 @@ describe("retraction", () => {
     world.feed(retracted());
     world.feed(completed("before and after"));
     expect(texts(world)).toEqual({ "t1//m#0": "before", "t1//m#2": " and after" });
+  });
+
+  it("of a completed item takes nothing back, and is refused with a reason", () => {
+    const world = running();
+    world.feed(delta("said"));
+    world.feed(completed("said"));
+    const from = world.log.length;
+    world.feed(retracted());
+    expect(world.log.length).toBe(from);
+    expect(world.refusals).toMatchObject([{ seq: 4, type: "content.retracted", reason: "item_over" }]);
+    world.feed(delta(" more"));
+    world.drain();
+    world.feed(retracted());
+    expect(texts(world)).toEqual({ "t1//m#0": "said" });
+    expect(world.refusals.length).toBe(1);
+  });
+
+  it("of a completed item that nobody remembers is refused too", () => {
+    const world = running();
+    world.feed(delta("said"), completed("said"));
+    for (let n = 0; n < 80; n += 1) world.feed(delta("x", { itemId: `i${n}` }), completed("x", `i${n}`));
+    world.feed(retracted());
+    expect(world.refusals).toMatchObject([{ type: "content.retracted", reason: "item_over" }]);
+    expect(texts(world)["t1//m#0"]).toBe("said");
+  });
+
+  it("of the item as a whole takes back what was completed, remembered or not", () => {
+    for (const others of [0, 80]) {
+      const world = running();
+      world.feed(delta("before"), requestOpened(), delta("after"), completed("beforeafter"));
+      for (let n = 0; n < others; n += 1) world.feed(delta("x", { itemId: `i${n}` }), completed("x", `i${n}`));
+      world.feed({ ...retracted(), payload: { reason: "refused", whole: true } } as RuntimeEvent);
+      expect(Object.keys(texts(world)).filter((id) => id.startsWith("t1//m#"))).toEqual([]);
+      expect(world.refusals).toEqual([]);
+      world.feed(delta("another answer", { itemId: "n" }), completed("another answer", "n"));
+      expect(texts(world)["t1//n#0"]).toBe("another answer");
+    }
   });
 
   it("of nothing changes nothing", () => {

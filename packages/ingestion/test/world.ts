@@ -17,6 +17,10 @@ import { emptyMemory } from "../src/interpret/memory.ts";
 import { restoreMemory } from "../src/checkpoint/restore.ts";
 import { flushEverything, settleEverything } from "../src/interpret/settlement.ts";
 
+import { maskerOf } from "../src/text/masking.ts";
+import type { Masker } from "../src/text/masking.ts";
+import { maskable } from "../src/worker/secrets.ts";
+
 export const threadId = "T";
 
 const runRecords = (holder: Holder, around: Surroundings, records: ReadonlyArray<JournalRecord>, from: Resume): void =>
@@ -45,6 +49,8 @@ export const capabilities = {
 export interface WorldOptions {
   readonly textDelivery?: "streaming" | "buffered";
   readonly reasoning?: ReasoningDetail;
+  /** Values that are masked. */
+  readonly secrets?: ReadonlyArray<string>;
   /** Sessions opened before the test begins: 1 by default. */
   readonly generation?: number;
 }
@@ -62,11 +68,13 @@ export class World {
   now = 1_000_000;
   steps = 0;
   readonly reasoning: ReasoningDetail;
+  readonly masker: Masker | undefined;
   /** Texts put away as blobs, by the name that stands for them. */
   readonly blobs = new Map<string, string>();
 
   constructor(options: WorldOptions = {}) {
     this.reasoning = options.reasoning ?? "full";
+    this.masker = maskerOf(maskable(options.secrets ?? []));
     this.apply({
       type: "thread.created",
       payload: {
@@ -129,6 +137,7 @@ export class World {
       threadId,
       reasoning: this.reasoning,
       now: this.now,
+      masker: this.masker,
       state: () => this.state,
       look: this.look,
       blobs: (text) => [...this.blobs].find(([, stored]) => stored === text)?.[0],

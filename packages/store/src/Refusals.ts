@@ -18,7 +18,7 @@ export class Refusals extends Context.Service<
       readonly threadId?: string;
       readonly limit?: number;
     }) => Effect.Effect<ReadonlyArray<StoredRefusal>, StoreError>;
-    /** How many of each reason a thread has. */
+    /** How many events were refused for each reason in a thread. */
     readonly counts: (threadId: string) => Effect.Effect<Readonly<Record<string, number>>, StoreError>;
   }
 >()("tributary/store/Refusals") {}
@@ -33,10 +33,11 @@ const refusalOf = (row: Row): StoredRefusal => ({
   type: String(row["type"]),
   // Only what the guard says gets in.
   reason: String(row["reason"]) as Refusal["reason"],
+  ...(Number(row["events"]) === 1 ? {} : { events: Number(row["events"]) }),
 });
 
 export const makeRefusals = (connection: Connection): Refusals["Service"] => {
-  const fields = "id, thread_id, generation, seq, type, reason";
+  const fields = "id, thread_id, generation, seq, type, reason, events";
   const all = connection.prepare(`SELECT ${fields} FROM refusals WHERE id > ? ORDER BY id LIMIT ?`);
   const ofThread = connection.prepare(
     `SELECT ${fields} FROM refusals WHERE thread_id = ? AND id > ? ORDER BY id LIMIT ?`,

@@ -28,7 +28,13 @@ export const diagnosticsOf = Effect.fnUntraced(function* (threadId: string) {
     unknown,
     undecodable: refused.undecodable ?? 0,
     refused,
-    recent: recent.map(({ generation, seq, type, reason }) => ({ generation, seq, type, reason })),
+    recent: recent.map(({ generation, seq, type, reason, events }) => ({
+      generation,
+      seq,
+      type,
+      reason,
+      ...(events === undefined ? {} : { events }),
+    })),
     stalled:
       stalled === undefined
         ? []

@@ -1,16 +1,33 @@
 /** The whole of a tool's output: what the log keeps as a window stands whole in the journal. */
 import type { RuntimeEvent } from "@tributary/contracts";
+import { maskSecrets } from "@tributary/ingestion";
 import { Views } from "@tributary/projections";
 import { Journal } from "@tributary/store";
 import { Effect } from "effect";
+import { KnownSecrets } from "../KnownSecrets.ts";
 import { notFound, storeProblem } from "./problems.ts";
 
 const batch = 500;
 /** The answer is one JSON document: beyond this the records themselves are the place to read. UTF-16 code units. */
 const largest = 16 * 1024 * 1024;
 
-const belongsTo = (event: RuntimeEvent, itemId: string): boolean =>
-  event.type === "content.delta" && event.itemId === itemId && event.payload.stream === "command_output";
+interface Place {
+  readonly itemId: string;
+  readonly turnId?: string;
+  readonly agentPath: ReadonlyArray<string>;
+}
+
+/** What an event adds to the output of one command. Agents may have given their items the same id. */
+const pieceOf = (event: RuntimeEvent, { itemId, turnId, agentPath }: Place): string => {
+  if (event.type !== "content.delta" || event.payload.stream !== "command_output") return "";
+  const path = event.agentPath ?? [];
+  const isOf =
+    event.itemId === itemId &&
+    event.turnId === turnId &&
+    path.length === agentPath.length &&
+    path.every((part, index) => part === agentPath[index]);
+  return isOf ? event.payload.text : "";
+};
 
 export const wholeOutput = Effect.fnUntraced(function* (threadId: string, itemId: string) {
   const views = yield* Views;
@@ -30,10 +47,7 @@ export const wholeOutput = Effect.fnUntraced(function* (threadId: string, itemId
   let output = "";
   for (let after = 0; output.length < largest;) {
     const records = journal.read({ threadId, generation, after, limit: batch });
-    for (const { events } of records)
-      for (const event of events)
-        if (belongsTo(event, activity.itemId) && event.type === "content.delta" && event.turnId === activity.turnId)
-          output += event.payload.text;
+    for (const { events } of records) for (const event of events) output += pieceOf(event, activity);
     const last = records.at(-1);
     if (last === undefined) break;
     after = last.seq;
@@ -42,7 +56,12 @@ export const wholeOutput = Effect.fnUntraced(function* (threadId: string, itemId
   }
   // Pruned records leave the window alone.
   return output.length >= (window.size ?? window.head.length)
-    ? { itemId: activity.itemId, output, complete: activity.endedAt !== undefined && output.length < largest }
+    ? {
+        itemId: activity.itemId,
+        // The journal has it as it came: a secret in pieces is one here.
+        output: maskSecrets(output, (yield* KnownSecrets).of(threadId)),
+        complete: activity.endedAt !== undefined && output.length < largest,
+      }
     : {
         itemId: activity.itemId,
         output: `${window.head}\n… ${window.omitted} code units are no longer kept …\n${window.tail}`,

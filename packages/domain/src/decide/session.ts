@@ -70,8 +70,9 @@ const configure = ({ state }: InternalGiven, command: InternalCommandOf<"session
   const { generation } = command;
   const reason = notLive(state, generation);
   if (reason !== undefined) return refused(reason);
-  const read = pick(command, ["model", "effort", "serviceTier"]);
-  const isSame = (["model", "effort", "serviceTier"] as const).every(
+  const facts = ["model", "effort", "serviceTier", "nativeSessionId"] as const;
+  const read = pick(command, facts);
+  const isSame = facts.every(
     (name) => read[name] === undefined || read[name] === state.session?.[name],
   );
   return isSame && command.options === undefined

@@ -24,11 +24,16 @@ export const sessionEvolvers: Evolvers<Extract<DomainEventType, `session.${strin
       capabilities,
       ...defined({ model, effort }),
     })),
-  "session.configured": (state, payload) =>
-    change(state, payload.generation, (session) => ({
+  "session.configured": (state, payload) => {
+    const next = change(state, payload.generation, (session) => ({
       ...session,
-      ...pick(payload, ["model", "effort", "serviceTier"]),
-    })),
+      ...pick(payload, ["model", "effort", "serviceTier", "nativeSessionId"]),
+    }));
+    // Said in the middle of a session that has turns: what is to be resumed is where the runtime is now.
+    return next === state || state.nativeSessionId === undefined
+      ? next
+      : { ...next, ...pick(payload, ["nativeSessionId"]) };
+  },
   "session.exited": (state, payload) =>
     over(
       state,

@@ -46,6 +46,8 @@ export interface SavedOutput {
   readonly path: ReadonlyArray<string>;
   readonly itemId: string;
   readonly logged: number;
+  /** Where secrets were masked: units that came of what is in the log. */
+  readonly taken?: number;
   readonly pending: number;
   readonly events: number;
   readonly seq: number;
@@ -135,6 +137,7 @@ const saveOutput = (window: OutputWindow): SavedOutput => {
     path: window.agentPath,
     itemId: window.itemId,
     logged: window.logged,
+    ...(window.taken === window.logged ? {} : { taken: window.taken }),
     pending: window.pendingUnits,
     events: window.events,
     seq: window.pendingSeq,

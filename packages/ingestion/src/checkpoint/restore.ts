@@ -24,7 +24,8 @@ export type ReadRecords = (after: number, limit: number) => ReadonlyArray<Journa
 interface Want {
   readonly key: string;
   readonly seq: number;
-  readonly skip: number;
+  /** Units from the start of that record on that are not wanted: fewer and fewer as they pass. */
+  skip: number;
   /** The first event of that record that counts. */
   readonly index: number;
   left: number;
@@ -64,7 +65,8 @@ const serve = (
   text: string,
 ): void => {
   if (want.left === 0 || seq < want.seq || (seq === want.seq && index < want.index)) return;
-  const start = seq === want.seq ? Math.max(0, want.skip - before) : 0;
+  const start = Math.min(want.skip, text.length);
+  want.skip -= start;
   const piece = text.slice(start, start + want.left);
   if (piece === "") return;
   want.left -= piece.length;
@@ -142,9 +144,10 @@ const restoreItem = (memory: Memory, saved: SavedItem, now: number): ReadonlyArr
 
 const restoreOutput = (memory: Memory, saved: SavedOutput, now: number): ReadonlyArray<Want> => {
   const { activityId, turnId, path: agentPath, itemId, logged, pending, events, seq, skip, size, tail } = saved;
+  const { taken = logged } = saved;
   const place = { turnId, agentPath, itemId };
   const window = openOutput({ activityId, ...place });
-  Object.assign(window, { logged, events, pendingSeq: seq, pendingSkip: skip, since: now, size });
+  Object.assign(window, { logged, taken, events, pendingSeq: seq, pendingSkip: skip, since: now, size });
   memory.outputs.set(activityId, window);
   const key = outputKey(place);
   const head: Want = { key, seq, skip, index: 0, left: pending, take: (text, at) => restoreHead(window, text, at) };

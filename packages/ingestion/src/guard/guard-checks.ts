@@ -7,10 +7,10 @@ import type { Check, Verdict } from "./verdict.ts";
 
 const keptInJournal: Check<"account.limits" | "mcp.status" | "commands.available"> = () => fold("kept in the journal");
 
-/** A runtime that says again what its opening said resets nothing. */
+/** A runtime that says again what its opening said resets nothing. One whose context was cleared is in another session. */
 const newFacts: Check<"session.started"> = ({ payload }, { session }) => {
   if (session.state === "opening") return fold("its opening says it");
-  const changed = (["model", "effort"] as const).some(
+  const changed = (["model", "effort", "nativeSessionId"] as const).some(
     (fact) => payload[fact] !== undefined && payload[fact] !== session[fact],
   );
   return changed ? undefined : fold("nothing new");

@@ -25,7 +25,7 @@ const isWanted = (it: Interpretation, kind: TextKind): boolean =>
   kind === "message" || it.reasoning === "full" || it.reasoning === kind;
 
 const receive = (it: Interpretation, item: TextItem, segment: OpenSegment, text: string): void => {
-  push(item, segment, text, it);
+  push(item, segment, text, it, it.memory.masker);
   segment.events += 1;
   it.memory.accounts.held += 1;
 };

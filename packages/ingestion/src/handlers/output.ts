@@ -45,7 +45,7 @@ export const output = (it: Interpretation, event: Delta): Outcome => {
   const window = outputs.get(activityId) ?? openOutput(of);
   outputs.set(activityId, window);
   // What lies beyond the head stands in the window, not in the log.
-  if (!pushOutput(window, event.payload.text, it)) return applied;
+  if (!pushOutput(window, event.payload.text, it, it.memory.masker)) return applied;
   window.events += 1;
   accounts.held += 1;
   flushFullOutput(it, window);
@@ -58,10 +58,10 @@ export const isQuietOutput = (it: Interpretation, event: Delta): boolean => {
   if (event.payload.text === "") return true;
   if (!isOpen(it, activityId)) return false;
   const window = it.memory.outputs.get(activityId);
-  const logged = window?.logged ?? 0;
+  const taken = window?.taken ?? 0;
   const pending = window?.pendingUnits ?? 0;
   // A full head takes no more; a short one must stay below an event's worth.
-  const room = (window?.ring.length ?? 0) > 0 ? 0 : outputHeadUnits - logged - pending;
+  const room = (window?.ring.length ?? 0) > 0 ? 0 : outputHeadUnits - taken - pending;
   return pending + Math.min(room, event.payload.text.length) < outputPieceUnits;
 };
 

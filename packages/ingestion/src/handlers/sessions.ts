@@ -9,7 +9,10 @@ import { notice } from "./notices.ts";
 
 export const sessionStarted: Handler<"session.started"> = {
   apply: (it, { payload }) => {
-    const facts = pick(payload, ["model", "effort"]);
+    const { nativeSessionId } = payload;
+    // Of a context that was cleared: from here on another native session is the one to resume.
+    const isOther = nativeSessionId !== it.state()?.session?.nativeSessionId;
+    const facts = { ...pick(payload, ["model", "effort"]), ...(isOther ? { nativeSessionId } : {}) };
     return unless(enter(it, { type: "session.configure", generation: it.memory.generation, ...facts }));
   },
 };

@@ -9,6 +9,7 @@ import { guard } from "../guard/guard.ts";
 import type { Interpretable } from "./interpret.ts";
 import { interpretQuietly, interpretRecord, refuseRecord } from "./interpret.ts";
 import type { Interpretation, ReasoningDetail } from "./interpretation.ts";
+import type { Masker } from "../text/masking.ts";
 import { nextGeneration, noteOlder } from "./memory.ts";
 import type { Memory } from "./memory.ts";
 import { followSettlement, isSettledElsewhere, settleEverything } from "./settlement.ts";
@@ -27,18 +28,22 @@ export interface Surroundings {
   readonly state: () => ThreadState | undefined;
   readonly look: Lookups;
   readonly blobs: Blobs;
+  /** Absent: there are no secrets. */
+  readonly masker?: Masker | undefined;
   readonly decide: (command: InternalCommand, record: RecordPosition) => RefusalReason | undefined;
   readonly refuse: (refusal: Refusal) => void;
 }
 
 export const interpretation = (holder: Holder, surroundings: Surroundings): Interpretation => {
   const { memory } = holder;
-  const { threadId } = surroundings;
+  const { threadId, masker } = surroundings;
   const { generation } = memory;
+  memory.masker = masker;
   return {
     ...surroundings,
     memory,
-    note: (seq, type, reason) => surroundings.refuse({ threadId, generation, seq, type, reason }),
+    note: (seq, type, reason, events = 1) =>
+      surroundings.refuse({ threadId, generation, seq, type, reason, ...(events === 1 ? {} : { events }) }),
     arrived: surroundings.now,
     seq: memory.seq,
     index: 0,

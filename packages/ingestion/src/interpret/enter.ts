@@ -36,7 +36,7 @@ export const flushPending = (it: Interpretation, due: Due = always): void => {
   const settle = (type: string, events: number, record: RecordPosition, command: InternalCommand): void => {
     const refusal = it.decide(command, record);
     settleHeld(accounts, events, refusal);
-    if (refusal !== undefined) it.note(record.seq, type, refusal);
+    if (refusal !== undefined) it.note(record.seq, type, refusal, events);
   };
   for (const [id, row] of rows) {
     if (!due(updateDeadline(row))) continue;

@@ -25,8 +25,11 @@ export interface Interpretation {
   readonly blobs: Blobs;
   /** Decides at once. Returns why it was refused. Handlers use `enter`. */
   readonly decide: (command: InternalCommand, record: RecordPosition) => RefusalReason | undefined;
-  /** Records a refusal (4.3) of something that came with record `seq` of the current generation. */
-  readonly note: (seq: number, type: string, reason: RefusalReason) => void;
+  /**
+   * Records a refusal (4.3) of something that came with record `seq` of the current generation. `events`: how many were
+   * refused together, one unless said. Each is in the books once, and in one recorded refusal (I5).
+   */
+  readonly note: (seq: number, type: string, reason: RefusalReason, events?: number) => void;
   /** When the record came, as the journal has it: what is held ages from then, also after a crash. Milliseconds. */
   arrived: number;
   /** The record and the event in it that is being interpreted. */

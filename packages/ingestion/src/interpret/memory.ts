@@ -7,6 +7,7 @@ import type { Accounts } from "../accounts.ts";
 import type { PendingDiff, PendingRow, PendingUsage } from "./coalesce.ts";
 import type { OutputWindow } from "./output-window.ts";
 import type { PlanBuffer } from "./plan-buffer.ts";
+import type { Masker } from "../text/masking.ts";
 import type { TextItem } from "../text/segments.ts";
 
 export interface Memory {
@@ -34,6 +35,8 @@ export interface Memory {
   readonly accounts: Accounts;
   /** Earlier generations whose records may still come, only to be refused: the newest one of each that was. */
   readonly older: Map<number, number>;
+  /** Masks secrets in what is handed out; of the thread as it is now, and in no checkpoint. */
+  masker: Masker | undefined;
   /** Records that were refused whole, as far back as text is held: they must not come back when it is read again. */
   readonly refusedRecords: Array<number>;
 }
@@ -52,6 +55,7 @@ export const emptyMemory = (generation: number, accounts: Accounts = emptyAccoun
   plans: new Map(),
   accounts,
   older: new Map(),
+  masker: undefined,
   refusedRecords: [],
 });
 

@@ -6,6 +6,7 @@ import type { Interpretation } from "./interpretation.ts";
 import { defined } from "../plain.ts";
 import { planKey, planText } from "./plan-buffer.ts";
 import type { PlanBuffer } from "./plan-buffer.ts";
+import { maskedBy } from "../text/masking.ts";
 import { isBlank } from "../text/utf16.ts";
 
 const release = (it: Interpretation, plan: PlanBuffer, how: "applied" | "folded"): void => {
@@ -28,7 +29,7 @@ export const propose = (
   const { planId, turnId, agentPath } = plan;
   const written = it.memory.plans.get(planKey(plan));
   if (written !== undefined) release(it, written, "applied");
-  const text = markdown === "" && written !== undefined ? planText(written) : markdown;
+  const text = maskedBy(it.memory.masker, markdown === "" && written !== undefined ? planText(written) : markdown);
   return enter(it, { type: "plan.propose", planId, agentPath, ...defined({ turnId }), ...fit({ markdown: text }) });
 };
 

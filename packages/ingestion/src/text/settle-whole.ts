@@ -4,7 +4,9 @@ import { enter } from "../interpret/enter.ts";
 import type { Interpretation } from "../interpret/interpretation.ts";
 import { segmentUnits } from "../limits.ts";
 import { forgetHeld, retractOpen } from "./retract.ts";
-import { heldText, openSegment } from "./segments.ts";
+import { maskedBy } from "./masking.ts";
+import type { Masker } from "./masking.ts";
+import { forgetUndecided, heldText, openSegment } from "./segments.ts";
 import type { EndedSegment, OpenSegment, TextItem } from "./segments.ts";
 import { append } from "./text.ts";
 import { hashText } from "./text-hash.ts";
@@ -20,7 +22,7 @@ interface Source extends StreamedPiece {
   readonly ended?: EndedSegment;
 }
 
-const piecesOf = (item: TextItem): ReadonlyArray<Source> => {
+const piecesOf = (item: TextItem, masker: Masker | undefined): ReadonlyArray<Source> => {
   const ended: ReadonlyArray<Source> = item.ended.flatMap((segment) =>
     segment.retracted === true
       ? []
@@ -34,7 +36,11 @@ const piecesOf = (item: TextItem): ReadonlyArray<Source> => {
   );
   const { open } = item;
   if (open === undefined) return ended;
-  return [...ended, { committed: open.committed, hash: open.hash, held: heldText(open), dropped: false }];
+  // What cannot be compared keeps what it has.
+  const isKnown = open.hash !== undefined && ended.every(({ hash }) => hash !== undefined);
+  if (masker !== undefined && isKnown) forgetUndecided(open, masker);
+  const held = maskedBy(masker, heldText(open));
+  return [...ended, { committed: open.committed, hash: open.hash, held, dropped: false }];
 };
 
 /** The part of a replacement that its event carries; the rest is appended to the same message. */
@@ -118,7 +124,7 @@ export const settleWhole = (
   whole: string,
   openFor: () => OpenSegment,
 ): RefusalReason | undefined => {
-  const pieces = piecesOf(item);
+  const pieces = piecesOf(item, it.memory.masker);
   const { outcome, forgotten } = compareWhole(pieces, whole);
   if (outcome.kind === "same") return undefined;
   // Its text is in the log and nowhere else: it stays.

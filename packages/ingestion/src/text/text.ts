@@ -67,16 +67,17 @@ export const append = (
 /** Events whose text left the buffer are settled; the last one stays while some of its text does. */
 const settle = (it: Interpretation, segment: OpenSegment, seq: number, refusal: RefusalReason | undefined): void => {
   const still = segment.held > 0 ? 1 : 0;
-  settleHeld(it.memory.accounts, segment.events - still, refusal);
+  const left = segment.events - still;
+  settleHeld(it.memory.accounts, left, refusal);
   segment.events = still;
-  if (refusal !== undefined) it.note(seq, "content.delta", refusal);
+  if (refusal !== undefined && left > 0) it.note(seq, "content.delta", refusal, left);
 };
 
 /** Flushes what a full buffer must give. */
 export const flushFull = (it: Interpretation, item: TextItem, segment: OpenSegment): void => {
   while (isFull(segment)) {
     const seq = segment.firstSeq;
-    const text = takeBlock(item, segment);
+    const text = takeBlock(item, segment, it.memory.masker);
     settle(it, segment, seq, append(it, item, segment, text));
   }
 };
@@ -84,9 +85,9 @@ export const flushFull = (it: Interpretation, item: TextItem, segment: OpenSegme
 /** Flushes what may enter the log; the segment goes on. */
 export const flush = (it: Interpretation, item: TextItem): void => {
   const segment = item.open;
-  if (segment === undefined || !isFlushable(segment)) return;
+  if (segment === undefined || !isFlushable(segment, it.memory.masker)) return;
   const seq = segment.firstSeq;
-  const text = takeReady(item, segment);
+  const text = takeReady(item, segment, it.memory.masker);
   settle(it, segment, seq, append(it, item, segment, text));
 };
 
@@ -97,7 +98,7 @@ const completeCommand = (item: TextItem, number: number): InternalCommand =>
 
 /** Whitespace made no message; it is remembered for the comparison with the whole text. */
 const drop = (it: Interpretation, item: TextItem, segment: OpenSegment): void => {
-  const text = takeAll(item, segment);
+  const text = takeAll(item, segment, it.memory.masker);
   const { accounts } = it.memory;
   accounts.held -= segment.events;
   accounts.folded += segment.events;
@@ -111,7 +112,7 @@ export const endQuietly = (it: Interpretation, item: TextItem): void => {
   if (segment.blank && segment.number === undefined) drop(it, item, segment);
   else {
     const seq = segment.firstSeq;
-    const text = takeAll(item, segment);
+    const text = takeAll(item, segment, it.memory.masker);
     settle(it, segment, seq, append(it, item, segment, text));
     const { number, committed: length, hash } = segment;
     if (number !== undefined) item.ended.push(defined({ number, length, hash }));
@@ -152,7 +153,7 @@ export const agentHolds = (it: Interpretation, agentPath: ReadonlyArray<string>,
       item.itemId !== except &&
       samePath(item.agentPath, agentPath) &&
       item.open !== undefined &&
-      isFlushable(item.open)
+      isFlushable(item.open, it.memory.masker)
     )
       return true;
   return false;

@@ -4,6 +4,7 @@ import type { Accepted } from "./intake.ts";
 import type { Holder } from "../interpret/batch.ts";
 import { emptyMemory } from "../interpret/memory.ts";
 import type { Memory } from "../interpret/memory.ts";
+import type { Masker } from "../text/masking.ts";
 
 /**
  * What is put into the log beside the records of a visit, in rising order. `due`: what is old enough. `ready`: all that
@@ -66,6 +67,8 @@ export interface Lane extends Holder {
   stall: Stall | undefined;
   /** Records that failed too often, by generation and seq. */
   readonly poisoned: Set<string>;
+  /** Of the secrets known at the last visit. */
+  masker: Masker | undefined;
   /** Interpreted since the last checkpoint. */
   sinceCheckpoint: number;
   /** The newest event that ingestion put into this thread's log: what live text stands on. */
@@ -93,6 +96,7 @@ export const makeLane = (threadId: string): Lane => ({
   timer: 0,
   stall: undefined,
   poisoned: new Set(),
+  masker: undefined,
   sinceCheckpoint: 0,
   after: 0,
   revisions: 0,

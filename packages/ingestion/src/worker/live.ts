@@ -4,7 +4,7 @@ import type { Lane } from "./lane.ts";
 import type { OutputWindow } from "../interpret/output-window.ts";
 import { unlogged } from "../interpret/output-window.ts";
 import { defined } from "../plain.ts";
-import { heldText } from "../text/segments.ts";
+import { shownText } from "../text/segments.ts";
 import type { TextItem } from "../text/segments.ts";
 import { textId } from "../text/text-items.ts";
 
@@ -16,7 +16,9 @@ const streams = { message: "assistant_text", full: "reasoning", summary: "reason
 const textFrame = (lane: Lane, item: TextItem): ReadonlyArray<LiveText> => {
   const { open } = item;
   // Whitespace makes no row yet. After a retraction the row stands empty, so that nobody goes on showing what it was.
-  const isShown = open !== undefined && !(open.blank && open.number === undefined);
+  const { masker } = lane.memory;
+  const text = open === undefined ? "" : shownText(open, masker);
+  const isShown = open !== undefined && (open.number !== undefined || (!open.blank && text !== ""));
   if (!isShown && item.revision === 0) return [];
   const { turnId, agentPath, itemId } = item;
   const number = open?.number ?? item.nextNumber;
@@ -31,7 +33,7 @@ const textFrame = (lane: Lane, item: TextItem): ReadonlyArray<LiveText> => {
       itemId,
       stream: streams[item.kind],
       offset: open?.committed ?? 0,
-      text: isShown ? heldText(open) : "",
+      text: isShown ? text : "",
     },
   ];
 };
@@ -40,7 +42,17 @@ const outputFrame = (lane: Lane, window: OutputWindow): LiveText => {
   const { activityId: rowId, turnId, agentPath, itemId } = window;
   const { threadId, after, revisions: revision } = lane;
   const stream = "command_output";
-  return { threadId, rowId, revision, after, ...defined({ turnId }), agentPath, itemId, stream, ...unlogged(window) };
+  return {
+    threadId,
+    rowId,
+    revision,
+    after,
+    ...defined({ turnId }),
+    agentPath,
+    itemId,
+    stream,
+    ...unlogged(window, lane.memory.masker),
+  };
 };
 
 /** Open text of a thread now: each row from where the log ends. */

@@ -1,10 +1,12 @@
 /**
  * Values known as secrets reach neither the journal nor the log (I16): exact values are masked in frames and events
- * before either sees them. A value that a runtime prints in pieces, over several frames, is not recognised.
+ * before either sees them. A value that comes in pieces, over several frames, is masked where they are put together: in text
+ * and output on their way into the log (`text/masking.ts`).
  */
 import type { RuntimeEvent } from "@tributary/contracts";
 import { mask } from "@tributary/domain";
 import { Context } from "effect";
+import { maskedBy, maskerOf } from "../text/masking.ts";
 
 /**
  * The exact values to mask in what a thread's runtime says: values of its instance's environment, of MCP servers'
@@ -51,3 +53,7 @@ export const maskValue = (value: unknown, json: string, secrets: ReadonlyArray<s
 /** Likewise for an event, whose own fields keep their names. Only strings change, and only into other strings. */
 export const maskEvent = (event: RuntimeEvent, json: string, secrets: ReadonlyArray<string>): RuntimeEvent =>
   secrets.length > 0 && mayHold(json, secrets) ? (maskDeep(event, secrets, false) as RuntimeEvent) : event;
+
+/** Text that was put together of pieces, masked as if it had come whole. */
+export const maskSecrets = (text: string, secrets: ReadonlyArray<string>): string =>
+  secrets.length === 0 ? text : maskedBy(maskerOf(maskable(secrets)), text);

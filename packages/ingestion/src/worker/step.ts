@@ -41,6 +41,7 @@ export const runLaneQuietly = (
     state: () => state,
     look: writer.look(threadId),
     blobs: noBlobs,
+    masker: lane.masker,
     decide: impossible,
     refuse: impossible,
   };
@@ -95,6 +96,7 @@ export const runLaneInStep = (lane: Lane, tx: StepTx, work: StepWork): void => {
     state: tx.state,
     look: tx.look,
     blobs,
+    masker: lane.masker,
     decide,
     refuse: tx.refuse,
   };

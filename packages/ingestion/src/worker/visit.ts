@@ -18,12 +18,16 @@ import { highestRevision } from "./live.ts";
 import { emptyMemory } from "../interpret/memory.ts";
 import type { Memory } from "../interpret/memory.ts";
 import { restoreMemory } from "../checkpoint/restore.ts";
+import { maskable } from "./secrets.ts";
 import { runLaneInStep, runLaneQuietly } from "./step.ts";
+import { maskerOf } from "../text/masking.ts";
 
 export interface VisitTools {
   readonly writer: Writer["Service"];
   readonly journal: Journal["Service"];
   readonly reasoning: ReasoningDetail;
+  /** Values to mask, as `Secrets` has them. */
+  readonly secretsOf: (threadId: string) => ReadonlyArray<string>;
 }
 
 /** Records read at a time when interpreting goes on after the checkpoint. */
@@ -85,11 +89,13 @@ export const wantsStep = (lane: Lane, flush: Flush): boolean =>
 
 /** Interprets what stays quiet. Returns where a step must go on; undefined when nothing is left. Throws on a fault. */
 export const quietly = (
-  { writer, reasoning }: VisitTools,
+  { writer, reasoning, secretsOf }: VisitTools,
   lane: Lane,
   records: ReadonlyArray<Interpretable>,
   now: number,
 ): Resume | undefined => {
+  const secrets = secretsOf(lane.threadId);
+  lane.masker = secrets.length === 0 ? undefined : maskerOf(maskable(secrets), lane.masker);
   lane.sinceCheckpoint += records.length;
   return runLaneQuietly(lane, records, writer, { reasoning, now });
 };

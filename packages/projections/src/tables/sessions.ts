@@ -51,6 +51,7 @@ export const sessions: Part = {
     ],
     "session.configured": (event) => [
       patch("sessions", keyOf(event.streamId, event.payload.generation), {
+        native_session_id: event.payload.nativeSessionId,
         model: event.payload.model,
         effort: event.payload.effort,
         service_tier: event.payload.serviceTier,

@@ -170,7 +170,10 @@ const sets: { readonly [T in DomainEventType]?: (event: StoredEventOf<T>) => Cel
     native_session_id: payload.nativeSessionId,
     ...models(payload, sequence),
   }),
-  "session.configured": ({ payload, sequence }) => settings(payload, sequence),
+  "session.configured": ({ payload, sequence }) => ({
+    ...settings(payload, sequence),
+    native_session_id: payload.nativeSessionId,
+  }),
   "session.exited": ({ occurredAt }) => ({ session_state: "exited", session_at: occurredAt }),
   "session.released": ({ occurredAt }) => ({ session_state: "released", session_at: occurredAt }),
   "session.failed": ({ payload, occurredAt }) => ({

@@ -67,17 +67,18 @@ const abandon = (state: ClaudeState, key: string, message: StreamedMessage, from
   let next = state;
   const events: Array<RuntimeEvent> = [];
   for (const block of message.blocks) {
-    const { index, type, toolId } = block;
+    const { index, type, toolId, done } = block;
     if (index < from || !block.begun) continue;
     if (isTextBlock(type)) {
       events.push(
         say(
           "content.retracted",
           { ...eventId(id, index, "retracted"), ...place, itemId: itemOf(id, index) },
-          { reason },
+          // What came as a whole was completed.
+          { reason, ...(done ? { whole: true } : {}) },
         ),
       );
-    } else if (toolId !== undefined && !block.done) {
+    } else if (toolId !== undefined && !done) {
       const dropped = dropTool(next, toolId);
       next = dropped.state;
       events.push(...dropped.events);
@@ -277,7 +278,14 @@ export const supersede = (state: ClaudeState, uuids: ReadonlyArray<string>, reas
     const text = state.turn?.texts.get(uuid);
     return text === undefined
       ? []
-      : [say("content.retracted", { ...eventId(uuid, "retracted"), ...text.place, itemId: text.itemId }, { reason })];
+      : [
+          say(
+            "content.retracted",
+            { ...eventId(uuid, "retracted"), ...text.place, itemId: text.itemId },
+            // Its frame was whole, and so is what goes.
+            { reason, whole: true },
+          ),
+        ];
   }),
 });
 

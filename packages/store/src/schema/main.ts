@@ -100,6 +100,9 @@ const tables = statements(
   "CREATE TABLE positions (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT",
 );
 
+/** Held text is refused as a whole: one row for all its events. */
+const refusalEvents = statements("ALTER TABLE refusals ADD COLUMN events INTEGER NOT NULL DEFAULT 1");
+
 /** An id stands for a content by its hash; `unused_since` is set while no thread uses it, and 0 says: ever. */
 const attachments = statements(
   `CREATE TABLE attachments (
@@ -124,5 +127,6 @@ const attachments = statements(
 
 export const mainMigrations = {
   "1_tables": tables,
-  "2_attachments": attachments,
+  "2_refusal_events": refusalEvents,
+  "3_attachments": attachments,
 };

@@ -41,11 +41,11 @@ export const makeFlush = (
         "generation = excluded.generation, seq = excluded.seq, interpretive = excluded.interpretive",
     ),
     refusal: connection.prepare(
-      "INSERT INTO refusals (thread_id, generation, seq, type, reason) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO refusals (thread_id, generation, seq, type, reason, events) VALUES (?, ?, ?, ?, ?, ?)",
     ),
     refusalCount: connection.prepare(
-      "INSERT INTO refusal_counts (thread_id, reason, count) VALUES (?, ?, 1) " +
-        "ON CONFLICT (thread_id, reason) DO UPDATE SET count = count + 1",
+      "INSERT INTO refusal_counts (thread_id, reason, count) VALUES (?, ?, ?) " +
+        "ON CONFLICT (thread_id, reason) DO UPDATE SET count = count + excluded.count",
     ),
     marker: connection.prepare(
       "INSERT INTO read_markers (actor_id, thread_id, position, revision) VALUES (?, ?, ?, ?) " +
@@ -70,9 +70,9 @@ export const makeFlush = (
     for (const [threadId, { generation, seq, interpretive }] of group.checkpoints) {
       sql.checkpoint.run(threadId, generation, seq, interpretive);
     }
-    for (const { threadId, generation, seq, type, reason } of group.refusals) {
-      sql.refusal.run(threadId, generation, seq, type, reason);
-      sql.refusalCount.run(threadId, reason);
+    for (const { threadId, generation, seq, type, reason, events = 1 } of group.refusals) {
+      sql.refusal.run(threadId, generation, seq, type, reason, events);
+      sql.refusalCount.run(threadId, reason, events);
     }
     for (const { actorId, threadId, position, revision } of group.markers.values()) {
       sql.marker.run(actorId, threadId, position, revision);
