@@ -55,8 +55,13 @@ export const factsLayer: Layer.Layer<Facts, never, Views | RowReader> = Layer.ef
         Effect.map(views.inputs(threadId), (inputs) => {
           const found = inputs.find(({ id }) => id === inputId);
           if (found === undefined) return undefined;
-          const { text, attachments, origin } = found;
-          return { text, origin, ...(attachments === undefined ? {} : { attachments }) };
+          const { text, attachments, origin, planId } = found;
+          return {
+            text,
+            origin,
+            ...(attachments === undefined ? {} : { attachments }),
+            ...(planId === undefined ? {} : { planId }),
+          };
         }),
       threadsOf: (projectId) =>
         Effect.try({

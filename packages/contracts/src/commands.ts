@@ -100,6 +100,8 @@ export const commandSchemas = {
     subjectHash: opt(Schema.String),
   }),
   "session.release": struct("session.release", thread),
+  /** The next session begins anew, without the native context of those before; for when it is lost. */
+  "session.forget": struct("session.forget", thread),
 } as const;
 
 export type ClientCommandType = keyof typeof commandSchemas;
@@ -129,6 +131,7 @@ export const ClientCommand = Schema.Union([
   commandSchemas["turn.interrupt"],
   commandSchemas["request.answer"],
   commandSchemas["session.release"],
+  commandSchemas["session.forget"],
 ]);
 
 /** Codes of refused commands: closed. What to do about each is in `rejections` (rejection.ts). */

@@ -152,6 +152,10 @@ export const domainPayloads = {
   "input.failed": Schema.Struct({ ...input, error: Failure }),
   "input.unconfirmed": Schema.Struct({ ...input, reason: Schema.String }),
   "input.discarded": Schema.Struct(input),
+  /** A person wants back what the runtime holds and has not read yet; `input.withdrawn` follows, or the failure. */
+  "input.withdraw_requested": Schema.Struct(input),
+  /** It stays with the runtime: being read already, or nobody knows. */
+  "input.withdraw_failed": Schema.Struct({ ...input, error: Failure }),
   "queue.held": Schema.Struct({
     reason: Schema.Literals(["failed", "interrupted", "lost"]),
     turnId: opt(TurnId),
@@ -189,6 +193,8 @@ export const domainPayloads = {
   }),
   "session.released": Schema.Struct({ ...generation, reason: Schema.Literals(["asked", "idle", "deleted"]) }),
   "session.failed": Schema.Struct({ ...generation, error: Failure }),
+  /** A person chose to go on without what the agent remembers: the next session begins anew. */
+  "session.forgotten": Schema.Struct({ nativeSessionId: Id }),
 
   "turn.started": Schema.Struct({
     turnId: TurnId,

@@ -47,6 +47,8 @@ export type InternalCommand =
       readonly type: "session.exit";
       readonly generation: Generation;
       readonly seen: "runtime" | "host_restart";
+      /** The engine says it, and no runtime. */
+      readonly settledBy?: "system";
     } & RuntimePayloads["session.exited"])
   /** Idle care lets go of an unused session. */
   | { readonly type: "session.idle"; readonly generation: Generation }
@@ -61,6 +63,8 @@ export type InternalCommand =
       readonly type: "turn.end";
       readonly turnId?: string;
       readonly generation: Generation;
+      /** The engine says it, and no runtime. */
+      readonly settledBy?: "system";
     } & RuntimePayloads["turn.completed"])
   | ({ readonly type: "turn.plan" } & Scope & RuntimePayloads["turn.plan"])
   | ({ readonly type: "turn.diff"; readonly generation: Generation } & DomainPayloads["turn.diff_updated"])
@@ -129,6 +133,7 @@ export type InternalCommand =
     }
   | { readonly type: "input.fail"; readonly inputId: string; readonly error: Failure }
   | { readonly type: "input.lose"; readonly inputId: string; readonly reason: string }
+  | { readonly type: "input.withdraw_fail"; readonly inputId: string; readonly error: Failure }
   // the rest
   | ({ readonly type: "plan.propose" } & DomainPayloads["plan.proposed"])
   | ({ readonly type: "usage.record" } & DomainPayloads["usage.recorded"])

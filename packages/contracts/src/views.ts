@@ -216,7 +216,10 @@ export const InputView = Schema.Struct({
   turnId: opt(Id),
   text: Schema.String,
   attachments: opt(Schema.Array(Attachment)),
+  /** The proposed plan that it accepts. */
+  planId: opt(Id),
   error: opt(Failure),
+  /** Why it is as it is; of one that the runtime holds: what became of taking it back. */
   reason: opt(Schema.String),
   position: Count,
 });

@@ -82,6 +82,8 @@ export const domainSamples: Samples<DomainEventType> = {
   "input.started": { inputId: "i", turnId: "t", how: "started" },
   "input.done": { inputId: "i", turnId: "t" },
   "input.withdrawn": { inputId: "i" },
+  "input.withdraw_requested": { inputId: "i" },
+  "input.withdraw_failed": { inputId: "i", error: failure },
   "input.failed": { inputId: "i", error: failure },
   "input.unconfirmed": { inputId: "i", reason: "host_restart" },
   "input.discarded": { inputId: "i" },
@@ -92,6 +94,7 @@ export const domainSamples: Samples<DomainEventType> = {
   "session.configured": { generation: 1, model: "m" },
   "session.exited": { generation: 1, kind: "killed", signal: "SIGKILL", recoverable: true, settledBy: "system" },
   "session.released": { generation: 1, reason: "idle" },
+  "session.forgotten": { nativeSessionId: "n" },
   "session.failed": { generation: 1, error: failure },
   "turn.started": { turnId: "t", generation: 1, inputIds: ["i"], origin: "input" },
   "turn.ended": { turnId: "t", state: "lost", settledBy: "system" },
@@ -153,4 +156,5 @@ export const commandSamples: Samples<ClientCommandType> = {
   "turn.interrupt": { ...thread, turnId: "t" },
   "request.answer": { ...thread, requestId: "r", answer: { answers: { q: "a" } }, subjectHash: "0" },
   "session.release": thread,
+  "session.forget": thread,
 };

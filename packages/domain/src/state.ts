@@ -52,6 +52,8 @@ export interface InputState {
   readonly generation?: number;
   /** Set once started. */
   readonly turnId?: string;
+  /** A person asked the runtime for it back, and has no answer yet. */
+  readonly isWithdrawing?: true;
 }
 
 export interface RequestState {

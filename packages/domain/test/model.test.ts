@@ -36,8 +36,9 @@ const named = (prefix: string, names: string): ReadonlyArray<string> =>
 const kinds = [
   ...named("thread", "renamed configured archived unarchived deleted purged"),
   ...named("input", "queued edited handed_over started done withdrawn failed unconfirmed discarded"),
+  ...named("input", "withdraw_requested withdraw_failed"),
   ...named("queue", "held resumed"),
-  ...named("session", "opening started configured exited released failed"),
+  ...named("session", "opening started configured exited released failed forgotten"),
   ...named("turn", "started ended plan_updated diff_updated"),
   ...named("message", "appended completed replaced retracted"),
   ...named("reasoning", "appended completed"),

@@ -6,6 +6,7 @@ import { Context, Deferred, Effect, Exit, FiberSet, Layer, Scope, Semaphore } fr
 import { withSecrets } from "./dispatch.ts";
 import { Lanes } from "./lanes.ts";
 import type { Live, LivePhase } from "./live.ts";
+import { purgeThread } from "./purge.ts";
 import { settleExit } from "./reactors/settle.ts";
 import { reconcile } from "./reconcile.ts";
 import { makeResolve } from "./resolve.ts";
@@ -50,6 +51,11 @@ export class Engine extends Context.Service<
      * of an earlier generation is let go of first.
      */
     readonly open: (threadId: string, generation?: number) => Effect.Effect<void, StoreError>;
+    /**
+     * Erases what a deleted thread said: payloads, journal and blobs; its place in the order stays (I3). Resolves when that
+     * is committed. False: there is no such thread, or it is not deleted. May be repeated.
+     */
+    readonly purge: (threadId: string) => Effect.Effect<boolean, StoreError>;
     /** Resolves when the engine has nothing to do but to wait: for runtimes, for people, for time. */
     readonly quiet: Effect.Effect<void>;
   }
@@ -136,6 +142,13 @@ const make = Effect.gen(function* () {
         open(threadId, generation),
         Effect.sync(() => tools.wanted.delete(threadId)),
       ),
+    purge: (threadId) =>
+      Effect.andThen(
+        Deferred.await(started),
+        Effect.suspend((): Effect.Effect<boolean, StoreError> =>
+          isStopping ? closed : tools.activity.during(purgeThread(tools, threadId)),
+        ),
+      ),
     quiet: tools.activity.quiet,
     sessions: Effect.sync(() => [...tools.sessions.values()].map(infoOf)),
   });
@@ -174,15 +187,16 @@ const letGo = (tools: Tools, threadId: string): Effect.Effect<boolean> =>
             kind: "graceful",
             reason: "Another session takes its place",
             recoverable: true,
+            settledBy: "system",
           },
         ],
   );
 
-const infoOf = ({ threadId, generation, phase, session, openedAt, heardAt }: Live): SessionInfo => ({
+const infoOf = ({ threadId, generation, phase, session, openedAt, heardAtWall }: Live): SessionInfo => ({
   threadId,
   generation,
   phase,
   openedAt,
-  heardAt,
+  heardAt: heardAtWall,
   ...(session === undefined ? {} : { nativeSessionId: session.nativeSessionId, capabilities: session.capabilities }),
 });

@@ -11,7 +11,7 @@ import type { LiveView } from "./plan.ts";
 /** In which a runtime is expected to say something. */
 export type QuietPhase = keyof Timings["silent"];
 
-/** Since when (milliseconds) a thread has been as it is. Recomputed whenever it is looked at. */
+/** Since when (milliseconds of a clock that never jumps) a thread has been as it is. Recomputed whenever it is looked at. */
 export interface Marks {
   readonly idleSince?: number;
   readonly quiet?: { readonly phase: QuietPhase; readonly since: number };
@@ -69,15 +69,17 @@ const quietPhase = (state: ThreadState, live: LiveView): QuietPhase | undefined 
   return promptInFlight(state) === undefined ? undefined : "prompt";
 };
 
-const strandedSteers = (state: ThreadState, live: Pick<TimedView, "steered" | "isCalling">) =>
-  live.isCalling
-    ? []
-    : state.inputs.filter(
-        ({ inputId, state: at, mode }) =>
-          at === "handed_over" &&
-          mode === "steer" &&
-          (state.turn === undefined || live.steered.get(inputId) !== state.turn.turnId),
-      );
+/**
+ * Steers whose turn is over and of which nothing was seen, also those whose call still hangs: what it was for is over, and
+ * whoever waits behind it should not wait for the call's own deadline.
+ */
+const strandedSteers = (state: ThreadState, live: Pick<TimedView, "steered">) =>
+  state.inputs.filter(
+    ({ inputId, state: at, mode }) =>
+      at === "handed_over" &&
+      mode === "steer" &&
+      (state.turn === undefined || live.steered.get(inputId) !== state.turn.turnId),
+  );
 
 /** Brings the marks up to date: what goes on being so keeps its beginning. */
 export const mark = (state: ThreadState, live: Omit<TimedView, "marks">, before: Marks, now: number): Marks => {
@@ -91,12 +93,15 @@ export const mark = (state: ThreadState, live: Omit<TimedView, "marks">, before:
   };
 };
 
-/** What is due now, and when the next thing will be. */
-export const dueActions = (state: ThreadState, live: TimedView, now: number, timings: Timings): Due => {
+/**
+ * What is due now, and when the next thing will be. `now` and all marks are of a clock that never jumps; `ahead` is how far
+ * the clock on the wall, which runtimes' own deadlines are of, is ahead of it.
+ */
+export const dueActions = (state: ThreadState, live: TimedView, now: number, timings: Timings, ahead = 0): Due => {
   const actions: Array<DueAction> = [];
   let wakeAt: number | undefined;
   const isOurs = live.phase !== "intended" && live.phase !== "ending" && !isOver(state, live.generation);
-  for (const { at, action } of isOurs ? deadlines(state, live, timings) : []) {
+  for (const { at, action } of isOurs ? deadlines(state, live, timings, ahead) : []) {
     if (at <= now) actions.push(action);
     else if (wakeAt === undefined || at < wakeAt) wakeAt = at;
   }
@@ -108,13 +113,13 @@ interface Deadline {
   readonly action: DueAction;
 }
 
-const deadlines = (state: ThreadState, live: TimedView, timings: Timings): ReadonlyArray<Deadline> => [
+const deadlines = (state: ThreadState, live: TimedView, timings: Timings, ahead: number): ReadonlyArray<Deadline> => [
   ...escalation(state, live, timings),
   ...idleness(live, timings),
   ...silence(live, timings),
   ...state.requests.flatMap(({ requestId, state: at, expiresAt }): ReadonlyArray<Deadline> => {
     const instant = expiresAt === undefined || at !== "pending" ? Number.NaN : Date.parse(expiresAt);
-    return Number.isNaN(instant) ? [] : [{ at: instant, action: { type: "expire", requestId } }];
+    return Number.isNaN(instant) ? [] : [{ at: instant - ahead, action: { type: "expire", requestId } }];
   }),
   ...(live.marks.strandedSince === undefined
     ? []

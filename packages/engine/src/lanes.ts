@@ -18,6 +18,8 @@ import { handOver, lose } from "./reactors/hand-over.ts";
 import { escalate, settleKilled } from "./reactors/interrupt.ts";
 import { openSession } from "./reactors/open.ts";
 import { expire, failFruitless, releaseIdle, settleLost, tellSilence } from "./reactors/upkeep.ts";
+import { takeBack } from "./reactors/withdraw.ts";
+import { steadyMillis } from "./time.ts";
 import type { Tools } from "./tools.ts";
 
 /** So many sessions in a row that went before they took an input are one too many. */
@@ -93,7 +95,7 @@ export class Lanes {
         lane.latch.closeUnsafe();
         const state = this.#tools.writer.state(threadId);
         if (state === undefined) return;
-        const wakeAt = this.#look(lane, state, yield* Clock.currentTimeMillis);
+        const wakeAt = this.#look(lane, state, yield* steadyMillis, yield* Clock.currentTimeMillis);
         const live = this.#tools.sessions.get(threadId);
         if (live === undefined && lane.running.size === 0 && !this.#isNeeded(state)) {
           // In the same turn as the look: a commit after it finds no lane and starts one.
@@ -113,7 +115,7 @@ export class Lanes {
         lane.isParked = true;
         activity.leave();
       }
-      const now = yield* Clock.currentTimeMillis;
+      const now = yield* steadyMillis;
       yield* wakeAt === undefined
         ? lane.latch.await
         : // Whole milliseconds, and at least one: a sleep that ends a fraction too early would begin again without end.
@@ -125,7 +127,7 @@ export class Lanes {
   }
 
   /** Starts what is to be started, and says when to look again. */
-  #look(lane: Lane, state: ThreadState, now: number): number | undefined {
+  #look(lane: Lane, state: ThreadState, now: number, wall: number): number | undefined {
     const { sessions, timings, wanted } = this.#tools;
     const { threadId } = state;
     const live = sessions.get(threadId);
@@ -133,23 +135,38 @@ export class Lanes {
     lane.version = state.version;
     const actions = nextActions(state, live);
     if (live === undefined) {
-      for (const action of actions) this.#start(lane, state, undefined, action, now);
+      for (const action of actions) this.#start(lane, state, undefined, action, now, wall);
       if (wanted.has(threadId) && actions.length === 0 && !state.deleted)
-        this.#start(lane, state, undefined, { type: "open", generation: (state.session?.generation ?? 0) + 1 }, now);
+        this.#start(
+          lane,
+          state,
+          undefined,
+          { type: "open", generation: (state.session?.generation ?? 0) + 1 },
+          now,
+          wall,
+        );
       return undefined;
     }
     forget(live, state);
     live.marks = mark(state, live, live.marks, now);
-    for (const action of nextActions(state, live)) this.#start(lane, state, live, action, now);
-    const due = dueActions(state, live, now, timings);
-    for (const action of due.actions) this.#start(lane, state, live, action, now);
+    for (const action of nextActions(state, live)) this.#start(lane, state, live, action, now, wall);
+    const due = dueActions(state, live, now, timings, wall - now);
+    for (const action of due.actions) this.#start(lane, state, live, action, now, wall);
     return due.wakeAt;
   }
 
-  #start(lane: Lane, state: ThreadState, live: Live | undefined, action: Action | DueAction, now: number): void {
+  #start(
+    lane: Lane,
+    state: ThreadState,
+    live: Live | undefined,
+    action: Action | DueAction,
+    now: number,
+    wall: number,
+  ): void {
     const key = keyOf(action);
     if (lane.running.has(key) || lane.tried.has(key)) return;
-    const effect = live === undefined ? this.#withoutHandle(state, action, now) : this.#withHandle(state, live, action);
+    const effect =
+      live === undefined ? this.#withoutHandle(state, action, now, wall) : this.#withHandle(state, live, action);
     if (effect === undefined) return;
     lane.running.add(key);
     lane.tried.add(key);
@@ -164,7 +181,12 @@ export class Lanes {
     );
   }
 
-  #withoutHandle(state: ThreadState, action: Action | DueAction, now: number): Effect.Effect<void> | undefined {
+  #withoutHandle(
+    state: ThreadState,
+    action: Action | DueAction,
+    now: number,
+    wall: number,
+  ): Effect.Effect<void> | undefined {
     const tools = this.#tools;
     const { threadId } = state;
     if (action.type === "lost") return settleLost(tools, state);
@@ -173,7 +195,8 @@ export class Lanes {
     if (before >= maxFruitless && inputInLine(state) !== undefined) return failFruitless(tools, threadId);
     tools.fruitless.set(threadId, before + 1);
     return Effect.flatMap(tools.marker(threadId, action.generation), (marker) => {
-      const live = new Live({ threadId, generation: action.generation, marker, settings: settingsOf(state), now });
+      const settings = settingsOf(state);
+      const live = new Live({ threadId, generation: action.generation, marker, settings, now, wall });
       tools.sessions.set(threadId, live);
       return openSession(tools, live);
     });
@@ -192,6 +215,9 @@ export class Lanes {
       case "prompt":
       case "steer":
         return calling(live, { inputId: action.inputId }, handOver(tools, live, action));
+      case "withdraw":
+        live.withdrawn.add(action.inputId);
+        return takeBack(tools, live, action.inputId);
       case "answer":
         live.answered.add(action.requestId);
         return giveAnswer(tools, live, action.requestId);
@@ -226,6 +252,7 @@ const keyOf = (action: Action | DueAction): string => {
     case "prompt":
     case "steer":
     case "lose":
+    case "withdraw":
       return `${action.type} ${action.inputId}`;
     case "answer":
     case "expire":
@@ -254,6 +281,8 @@ const calling = (live: Live, call: NonNullable<Live["calling"]>, effect: Effect.
 const forget = (live: Live, state: ThreadState): void => {
   const inputs = new Map(state.inputs.map(({ inputId, state: at }) => [inputId, at]));
   for (const inputId of live.steered.keys()) if (inputs.get(inputId) !== "handed_over") live.steered.delete(inputId);
+  for (const inputId of live.withdrawn)
+    if (!state.inputs.some((input) => input.inputId === inputId && input.isWithdrawing)) live.withdrawn.delete(inputId);
   for (const requestId of live.answered)
     if (!state.requests.some((request) => request.requestId === requestId)) live.answered.delete(requestId);
   // A call whose input is known to have begun, or failed, holds up nothing, even if the runtime never answers it.

@@ -16,17 +16,21 @@ export class Live implements TimedView {
   readonly marker: string;
   /** What the adapter and all calls live in. */
   readonly scope: Scope.Closeable;
+  /** Milliseconds since the epoch. */
   readonly openedAt: number;
   phase: LivePhase = "intended";
   session: RuntimeSession | undefined;
   settings: SessionSettings;
   readonly answered = new Set<string>();
   readonly steered = new Map<string, string>();
+  readonly withdrawn = new Set<string>();
   calling: Calling | undefined;
   isEscalating = false;
   escalatedAt = 0;
   marks: Marks = {};
   heardAt: number;
+  /** The same for people: milliseconds since the epoch. */
+  heardAtWall: number;
   toldSilence: number | undefined;
   /** Newest process of the session; undefined for one without. */
   process: ProcessIdentity | undefined;
@@ -40,14 +44,17 @@ export class Live implements TimedView {
     readonly generation: number;
     readonly marker: string;
     readonly settings: SessionSettings;
+    /** Of the clock that never jumps, and of the one on the wall. */
     readonly now: number;
+    readonly wall: number;
   }) {
     this.threadId = options.threadId;
     this.generation = options.generation;
     this.marker = options.marker;
     this.settings = options.settings;
-    this.openedAt = options.now;
+    this.openedAt = options.wall;
     this.heardAt = options.now;
+    this.heardAtWall = options.wall;
     this.scope = Scope.makeUnsafe();
   }
 

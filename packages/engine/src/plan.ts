@@ -5,7 +5,7 @@
  *
  *                  no handle                                handle
  *   queued input ──────────► open ─────────► ready ──► configure ► prompt
- *                                              │        steer, answer
+ *                                              │        steer, answer, withdraw
  *                                              ├──► interrupt: native ► terminate ► kill ► settle   (escalate.ts)
  *   session over (released, deleted, exited) ──┴──► close
  */
@@ -35,6 +35,8 @@ export interface LiveView {
   readonly isEscalating: boolean;
   /** Requests whose answer was given to the runtime: each gets one (I7). */
   readonly answered: ReadonlySet<string>;
+  /** Inputs that the runtime was asked back for, once each. */
+  readonly withdrawn: ReadonlySet<string>;
   /** What the session was opened with, or configured to since. */
   readonly settings: SessionSettings;
   readonly canConfigure: boolean;
@@ -46,6 +48,7 @@ export type Action =
   | { readonly type: "prompt"; readonly inputId: string }
   | { readonly type: "steer"; readonly inputId: string; readonly turnId: string }
   | { readonly type: "answer"; readonly requestId: string }
+  | { readonly type: "withdraw"; readonly inputId: string }
   | { readonly type: "interrupt"; readonly step: "native" }
   | { readonly type: "close" }
   /** The state says that there is a session, and there is none: it is over. */
@@ -59,7 +62,7 @@ export const nextActions = (state: ThreadState, live: LiveView | undefined): Rea
   // Between the runtime's word and its commit, and while the opening waits for it, nothing is possible but to stop it: a
   // runtime that hangs while it opens may have begun a turn (I9).
   if (live.phase === "opening" || state.session?.state !== "ready") return interrupts(state, live);
-  return [...interrupts(state, live), ...answers(state, live), ...handOver(state, live)];
+  return [...interrupts(state, live), ...answers(state, live), ...takesBack(state, live), ...handOver(state, live)];
 };
 
 /** Whether the thread has no use for the session of this generation any more. */
@@ -83,6 +86,12 @@ const answers = (state: ThreadState, live: LiveView): ReadonlyArray<Action> =>
   state.requests
     .filter(({ state: at, requestId }) => at === "answering" && !live.answered.has(requestId))
     .map(({ requestId }) => ({ type: "answer", requestId }));
+
+/** Beside whatever else is on its way: an input is taken back before it is read, or not at all. */
+const takesBack = (state: ThreadState, live: LiveView): ReadonlyArray<Action> =>
+  state.inputs
+    .filter(({ inputId, isWithdrawing }) => isWithdrawing === true && !live.withdrawn.has(inputId))
+    .map(({ inputId }) => ({ type: "withdraw", inputId }));
 
 /** One at a time, and nothing while somebody is stopping. */
 const handOver = (state: ThreadState, live: LiveView): ReadonlyArray<Action> => {

@@ -44,8 +44,9 @@ const goodbye = (state: ThreadState, { generation }: Live): ReadonlyArray<Intern
     kind: "graceful",
     reason: "host_shutdown",
     recoverable: true,
+    settledBy: "system",
   };
   return turn === undefined
     ? [exit]
-    : [{ type: "turn.end", turnId: turn.turnId, generation, outcome: "interrupted" }, exit];
+    : [{ type: "turn.end", turnId: turn.turnId, generation, outcome: "interrupted", settledBy: "system" }, exit];
 };

@@ -178,6 +178,63 @@ describe("hand-over of inputs", () => {
     }),
   );
 
+  it.effect("a steer that hangs is given up 5 s after its turn; a stop works meanwhile, and what waits goes on", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld();
+      world.stub.behaviours.steer = "hang";
+      yield* world.create();
+      yield* world.submit("i1");
+      yield* world.says("T", started("t1", "i1"));
+      yield* world.submit("s1", { delivery: "steer" });
+      yield* world.submit("q1", { delivery: "queue" });
+      yield* world.pass(1_000);
+      yield* world.says("T", completed("t1"));
+      // Nothing passes it on the wire, and nothing is said of it yet.
+      yield* world.pass(4_999);
+      assert.strictEqual(world.input("s1"), "handed_over");
+      assert.strictEqual(world.stub.count("prompt"), 1);
+      yield* world.pass(1);
+      assert.strictEqual(world.input("s1"), "unconfirmed");
+      assert.deepStrictEqual((yield* world.payloads("input.unconfirmed"))[0], { inputId: "s1", reason: "turn_over" });
+      assert.strictEqual(world.input("q1"), "handed_over");
+      // What the runtime says of it later still counts.
+      world.stub.release("steer");
+      yield* world.says("T", started("t2", "q1"));
+      yield* world.says("T", { type: "input.state", turnId: "t2", payload: { inputId: "s1", state: "folded" } });
+      assert.strictEqual(world.input("s1"), "started");
+
+      const other = yield* makeWorld();
+      other.stub.behaviours.steer = "hang";
+      yield* other.create();
+      yield* other.submit("i1");
+      yield* other.says("T", started("t1", "i1"));
+      yield* other.submit("s1", { delivery: "steer" });
+      yield* other.does({ type: "turn.interrupt", threadId: "T", inputId: "s1" });
+      assert.deepStrictEqual(other.stub.called("interrupt"), ["T interrupt t1"]);
+      yield* other.says("T", completed("t1", "interrupted"));
+      yield* other.pass(5_000);
+      assert.strictEqual(other.input("s1"), "unconfirmed");
+      yield* other.submit("i2");
+      assert.strictEqual(other.input("i2"), "handed_over");
+    }),
+  );
+
+  it.effect("an input that comes again keeps its origin, its attachments and the plan that it accepts", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld();
+      world.stub.behaviours.prompt = "refused";
+      yield* world.create();
+      const origin = { kind: "automation", source: "cron" } as const;
+      yield* world.submit("i1", { origin, planId: "p1" });
+      assert.strictEqual(world.input("i1"), "failed");
+      world.stub.behaviours.prompt = "accept";
+      yield* world.does({ type: "input.resubmit", threadId: "T", inputId: "i1" });
+      const [first, again] = yield* world.payloads("input.queued");
+      assert.deepInclude(first, { origin, planId: "p1" });
+      assert.deepInclude(again, { origin, planId: "p1", again: true, delivery: "auto", mode: "prompt" });
+    }),
+  );
+
   it.effect("changed settings reach the runtime before the next prompt, by its control or with the prompt", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld();

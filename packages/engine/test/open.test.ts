@@ -74,6 +74,35 @@ describe("opening a session", () => {
     }),
   );
 
+  it.effect("a lost native context is told in the thread, and only the person's choice goes on without it", () =>
+    Effect.gen(function* () {
+      const world = yield* makeWorld();
+      yield* world.create("T", { input: { inputId: "i1", text: "x" } });
+      yield* world.says("T", started("t1", "i1"), completed("t1"));
+      const tooEarly = yield* world.send({ type: "session.forget", threadId: "T" });
+      assert.strictEqual(tooEarly.status === "rejected" && tooEarly.rejection.code, "busy");
+      yield* world.does({ type: "session.release", threadId: "T" });
+      world.stub.behaviours.open = "session_unavailable";
+      yield* world.submit("i2");
+      assert.strictEqual(world.input("i2"), "failed");
+      const [told] = yield* world.payloads("notice.recorded");
+      assert.deepInclude(told, { level: "error", code: "context_unavailable" });
+      assert.include(String(told?.["detail"]), "native-T");
+      // As often as one likes: it is not given up by itself, and what repairs it is enough.
+      yield* world.does({ type: "input.resubmit", threadId: "T", inputId: "i2" });
+      assert.deepStrictEqual(world.stub.called("open").slice(1), ["T open 2 native-T", "T open 3 native-T"]);
+      world.stub.behaviours.open = "accept";
+      yield* world.does({ type: "session.forget", threadId: "T" });
+      yield* world.does({ type: "session.forget", threadId: "T" });
+      assert.deepStrictEqual(yield* world.payloads("session.forgotten"), [{ nativeSessionId: "native-T" }]);
+      const notices = (yield* world.payloads("notice.recorded")).map(({ code }) => code);
+      assert.deepStrictEqual(notices, ["context_unavailable", "context_unavailable", "context_forgotten"]);
+      yield* world.does({ type: "input.resubmit", threadId: "T", inputId: "i2" });
+      assert.strictEqual(world.stub.called("open").at(-1), "T open 4");
+      assert.strictEqual(world.input("i2"), "handed_over");
+    }),
+  );
+
   it.effect("a folder that went away is told before anything is started", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld();

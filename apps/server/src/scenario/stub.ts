@@ -117,6 +117,7 @@ export const makeStub = (): Stub => {
       prompt: (input) => Effect.andThen(log("prompt", { ...input }), call("prompt")),
       steer: (input) => Effect.andThen(log("steer", { ...input }), call("steer")),
       answer: (request) => Effect.andThen(log("answer", { ...request }), call("answer")),
+      withdraw: (input) => log("withdraw", { ...input }),
       configure: (change) => Effect.andThen(log("configure", { ...change }), Effect.as(call("configure"), change)),
       interrupt: (target) => Effect.andThen(log("interrupt", { ...target }), call("interrupt")),
       // A host that closes has settled what there was: the stub goes without a word.

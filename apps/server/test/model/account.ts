@@ -34,6 +34,8 @@ const rules: Readonly<Record<string, readonly [Kind, string, string, string]>> =
   "input.withdrawn": ["input", "inputId", "queued handed_over unconfirmed", "withdrawn"],
   "input.failed": ["input", "inputId", "queued handed_over unconfirmed", "failed"],
   "input.unconfirmed": ["input", "inputId", "handed_over", "unconfirmed"],
+  "input.withdraw_requested": ["input", "inputId", "handed_over", "="],
+  "input.withdraw_failed": ["input", "inputId", "handed_over", "="],
   "input.discarded": ["input", "inputId", "failed unconfirmed", "discarded"],
   "request.opened": ["request", "requestId", "-", "pending"],
   "request.answering": ["request", "requestId", "pending", "answering"],

@@ -136,6 +136,7 @@ const commands = (w: Writer, { threadId, inputs, requests, turns }: Belief): voi
       },
     ],
     [1, () => w.command(threadId, "session.release")],
+    [0.5, () => w.command(threadId, "session.forget")],
     [0.5, () => w.command(threadId, "thread.archive")],
     [1, () => w.command(threadId, "thread.unarchive")],
     [0.2, () => w.command(threadId, "thread.delete")],
@@ -253,7 +254,16 @@ const surroundings = (w: Writer): void => {
     ],
     [2, () => w.lines.push({ stub: { open: "accept", prompt: "accept", answer: "accept" } })],
     [1, () => w.lines.push({ stub: { answer: random.pick(["hang", "fail:not_written"]) } })],
-    [1, () => w.lines.push({ capabilities: { steer: random.chance(0.5) } })],
+    [
+      1,
+      () =>
+        w.lines.push({
+          capabilities: {
+            steer: random.chance(0.7),
+            queue: { durable: false, withdraw: random.chance(0.5) },
+          },
+        }),
+    ],
     [6, () => w.lines.push({ advance: random.pick([50, 250, 1_000, 5_000, 8_000, 40_000, 100_000, 1_000_000]) })],
     [1, () => w.lines.push({ drain: true })],
     [2, () => w.lines.push({ crash: w.mayHangOpening ? true : "replay" })],

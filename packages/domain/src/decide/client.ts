@@ -36,6 +36,7 @@ const worksArchived: { readonly [T in ExistingThreadCommandType]: boolean } = {
   "turn.interrupt": true,
   "request.answer": true,
   "session.release": true,
+  "session.forget": false,
 };
 
 const run = <T extends ExistingThreadCommandType>(

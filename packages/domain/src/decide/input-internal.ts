@@ -99,6 +99,13 @@ export const inputInternalHandlers: InternalHandlers<Extract<keyof InternalHandl
     if (input === undefined) return notOpen(look, inputId);
     return input.state === "queued" || isWithRuntime(state, input) ? fail(state, input, error) : refused("invalid");
   },
+  "input.withdraw_fail": ({ state, look }, { inputId, error }) => {
+    const input = find(state, inputId);
+    if (input === undefined) return notOpen(look, inputId);
+    return input.isWithdrawing === true
+      ? accept(event("input.withdraw_failed", { inputId, error }))
+      : refused("invalid");
+  },
   "input.lose": ({ state, look }, { inputId, reason }) => {
     const input = find(state, inputId);
     if (input === undefined) return notOpen(look, inputId);

@@ -134,6 +134,21 @@ const resubmit = ({ state, context }: Given, { inputId }: { readonly inputId: st
   return { ...accept(...resumedBy(state, mode), queued), mode };
 };
 
+/** The runtime has it, has not read it, and can give it back. */
+const isReturnable = ({ session }: ThreadState, input: InputState | undefined): boolean =>
+  input?.state === "handed_over" &&
+  session?.state === "ready" &&
+  session.generation === input.generation &&
+  session.capabilities?.queue.withdraw === true;
+
+/** What waits here is taken back at once; what the runtime holds is asked back, and the answer is an event. */
+const withdraw = ({ state }: Given, { inputId }: { readonly inputId: string }): ThreadDecision => {
+  const input = find(state, inputId);
+  if (input?.state === "queued") return accept(event("input.withdrawn", { inputId }));
+  if (!isReturnable(state, input)) return notQueued(inputId, input, "queued, or held by a runtime that gives it back,");
+  return input?.isWithdrawing === true ? accept() : accept(event("input.withdraw_requested", { inputId }));
+};
+
 export const inputHandlers: ClientHandlers<Extract<keyof ClientHandlers, `input.${string}` | "queue.resume">> = {
   "input.submit": submitInput,
   "input.edit": ({ state }, { inputId, text }) => {
@@ -142,12 +157,7 @@ export const inputHandlers: ClientHandlers<Extract<keyof ClientHandlers, `input.
       ? accept(event("input.edited", { inputId, text }))
       : notQueued(inputId, input, "queued");
   },
-  "input.withdraw": ({ state }, { inputId }) => {
-    const input = find(state, inputId);
-    return input?.state === "queued"
-      ? accept(event("input.withdrawn", { inputId }))
-      : notQueued(inputId, input, "queued");
-  },
+  "input.withdraw": withdraw,
   "input.resubmit": resubmit,
   "input.discard": ({ state }, { inputId }) => {
     const input = find(state, inputId);

@@ -1,16 +1,16 @@
 /** The session machine: opening → ready → exited | released | failed (section 5). */
 import { event } from "@tributary/contracts";
 import type { DomainEvent, Failure, InternalCommandOf } from "@tributary/contracts";
-import { accept, refused } from "../answers.ts";
+import { accept, refused, rejected } from "../answers.ts";
 import { exitFailure } from "../failures.ts";
 import { notLive } from "../guard.ts";
 import { pick, without } from "../plain.ts";
 import { inputInLine, isFree, isLive } from "../queue.ts";
 import { holdQueue, settleSession } from "../settle.ts";
 import type { SessionOver } from "../settle.ts";
-import type { InternalDecision, ThreadState } from "../state.ts";
+import type { InternalDecision, ThreadDecision, ThreadState } from "../state.ts";
 import { releaseSession } from "./release.ts";
-import type { ClientHandlers, InternalGiven, InternalHandlers } from "./types.ts";
+import type { ClientHandlers, Given, InternalGiven, InternalHandlers } from "./types.ts";
 
 const open = ({ state }: InternalGiven, command: InternalCommandOf<"session.open">): InternalDecision => {
   if (isLive(state)) return refused("invalid");
@@ -72,9 +72,7 @@ const configure = ({ state }: InternalGiven, command: InternalCommandOf<"session
   if (reason !== undefined) return refused(reason);
   const facts = ["model", "effort", "serviceTier", "nativeSessionId"] as const;
   const read = pick(command, facts);
-  const isSame = facts.every(
-    (name) => read[name] === undefined || read[name] === state.session?.[name],
-  );
+  const isSame = facts.every((name) => read[name] === undefined || read[name] === state.session?.[name]);
   return isSame && command.options === undefined
     ? accept()
     : accept(event("session.configured", without(command, "type")));
@@ -90,8 +88,27 @@ const idle = ({ state }: InternalGiven, { generation }: InternalCommandOf<"sessi
   return isIdle ? accept(...releaseSession(state, "idle")) : refused("invalid");
 };
 
-export const sessionHandlers: ClientHandlers<"session.release"> = {
+/** Nothing of the old context may be live when it is given up. Told in the thread, where it makes a difference. */
+const forget = ({ state }: Given): ThreadDecision => {
+  const { nativeSessionId } = state;
+  if (isLive(state))
+    return rejected("busy", "A session is open: release it first, then the next one can begin without its context");
+  if (nativeSessionId === undefined) return accept();
+  return accept(
+    event("session.forgotten", { nativeSessionId }),
+    event("notice.recorded", {
+      noticeId: `n:forgotten:${state.version}`,
+      level: "info",
+      code: "context_forgotten",
+      message: "The agent begins anew with the next input: it does not know what was said before",
+      detail: `The native session ${nativeSessionId} is not resumed any more`,
+    }),
+  );
+};
+
+export const sessionHandlers: ClientHandlers<"session.release" | "session.forget"> = {
   "session.release": ({ state }) => accept(...releaseSession(state, "asked")),
+  "session.forget": forget,
 };
 
 export const sessionInternalHandlers: InternalHandlers<Extract<keyof InternalHandlers, `session.${string}`>> = {

@@ -83,7 +83,7 @@ const end = (given: InternalGiven, command: End): InternalDecision => {
   if (reason !== undefined) return refused(reason);
   const { turnId } = command;
   if (turnId === undefined || state.turn?.turnId !== turnId) return endOther(given, turnId);
-  const said = pick(command, ["stopReason", "error", "usage", "costUsd", "costBasis"]);
+  const said = pick(command, ["stopReason", "error", "usage", "costUsd", "costBasis", "settledBy"]);
   return accept(...settleTurn(state, { turnId, state: command.outcome, ...said }));
 };
 

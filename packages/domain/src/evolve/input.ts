@@ -3,9 +3,10 @@ import { without } from "../plain.ts";
 import type { InputState, ThreadState } from "../state.ts";
 import type { Evolvers } from "./types.ts";
 
+/** Whatever became of it, taking it back is no open question any more. */
 const change = (state: ThreadState, inputId: string, next: (input: InputState) => InputState): ThreadState => ({
   ...state,
-  inputs: state.inputs.map((input) => (input.inputId === inputId ? next(input) : input)),
+  inputs: state.inputs.map((input) => (input.inputId === inputId ? next(without(input, "isWithdrawing")) : input)),
 });
 
 const dropInput = (state: ThreadState, inputId: string): ThreadState => ({
@@ -53,6 +54,9 @@ export const inputEvolvers: Evolvers<Extract<DomainEventType, `input.${string}` 
       change(state, inputId, (input) => ({ ...input, state: "unconfirmed" })),
       inputId,
     ),
+  "input.withdraw_requested": (state, { inputId }) =>
+    change(state, inputId, (input) => ({ ...input, isWithdrawing: true })),
+  "input.withdraw_failed": (state, { inputId }) => change(state, inputId, (input) => input),
   "queue.held": (state, { reason }) => ({ ...state, queueHeld: reason }),
   "queue.resumed": (state) => without(state, "queueHeld"),
 };

@@ -45,4 +45,5 @@ export const sessionEvolvers: Evolvers<Extract<DomainEventType, `session.${strin
     ),
   "session.released": (state, { generation }) => over(state, generation, { state: "released" }),
   "session.failed": (state, { generation, error }) => over(state, generation, { state: "failed", error }),
+  "session.forgotten": (state) => without(state, "nativeSessionId"),
 };

@@ -23,6 +23,10 @@ type Maker<C> = (ledger: Ledger, random: Random) => C;
 const inputId = (ledger: Ledger, random: Random) => some(ledger, random, "input", numbered("i", random, 30));
 const requestId = (ledger: Ledger, random: Random) => some(ledger, random, "request", numbered("r", random, 8));
 
+/** One that the runtime has and has not read, as often as there is one. */
+const held = (ledger: Ledger, random: Random): string =>
+  (random.chance(0.7) ? ledger.in("input", "handed_over")[0]?.id : undefined) ?? inputId(ledger, random);
+
 /** Weight and maker of each client command. */
 const client: ReadonlyArray<readonly [number, Maker<BareCommand>]> = [
   [
@@ -36,7 +40,7 @@ const client: ReadonlyArray<readonly [number, Maker<BareCommand>]> = [
     }),
   ],
   [2, (ledger, random) => ({ type: "input.edit", inputId: inputId(ledger, random), text: "y" })],
-  [3, (ledger, random) => ({ type: "input.withdraw", inputId: inputId(ledger, random) })],
+  [4, (ledger, random) => ({ type: "input.withdraw", inputId: held(ledger, random) })],
   [3, (ledger, random) => ({ type: "input.resubmit", inputId: inputId(ledger, random) })],
   [2, (ledger, random) => ({ type: "input.discard", inputId: inputId(ledger, random) })],
   [2, () => ({ type: "queue.resume" })],
@@ -53,6 +57,7 @@ const client: ReadonlyArray<readonly [number, Maker<BareCommand>]> = [
     }),
   ],
   [1, () => ({ type: "session.release" })],
+  [1, () => ({ type: "session.forget" })],
   [1, (_, random) => ({ type: random.pick(["thread.archive", "thread.unarchive", "thread.unarchive"]) })],
   [1, () => ({ type: "thread.rename", title: "x" })],
   [1, (_, random) => ({ type: "thread.configure", model: "m", ...(random.chance(0.2) ? { cwd: "/elsewhere" } : {}) })],
@@ -120,7 +125,11 @@ const internal: ReadonlyArray<readonly [number, Maker<InternalCommand>]> = [
       generation: generation(ledger, random),
       nativeSessionId: "n",
       resumed: false,
-      capabilities: { ...capabilities, steer: random.chance(0.7) },
+      capabilities: {
+        ...capabilities,
+        steer: random.chance(0.7),
+        queue: { durable: false, withdraw: random.chance(0.8) },
+      },
     }),
   ],
   [0.5, (ledger, random) => ({ type: "session.fail", generation: generation(ledger, random), error: failure() })],
@@ -218,7 +227,7 @@ const internal: ReadonlyArray<readonly [number, Maker<InternalCommand>]> = [
       outcome: random.pick(["confirmed", "unconfirmed"]),
     }),
   ],
-  [2, (ledger, random) => ({ type: "request.not_delivered", requestId: requestId(ledger, random), error: failure() })],
+  [4, (ledger, random) => ({ type: "request.not_delivered", requestId: requestId(ledger, random), error: failure() })],
   [1, (ledger, random) => ({ type: "request.expire", requestId: requestId(ledger, random), reason: "deadline" })],
   [
     1,
@@ -254,6 +263,14 @@ const internal: ReadonlyArray<readonly [number, Maker<InternalCommand>]> = [
   ],
   [1, (ledger, random) => ({ type: "input.fail", inputId: inputId(ledger, random), error: failure() })],
   [1, (ledger, random) => ({ type: "input.lose", inputId: inputId(ledger, random), reason: "timeout" })],
+  [
+    3,
+    (ledger, random) => ({
+      type: "input.withdraw_fail",
+      inputId: ledger.askedBack ?? held(ledger, random),
+      error: failure(),
+    }),
+  ],
   [2, (_, random) => ({ type: "interrupt.escalate", step: random.pick(["native", "terminate", "kill"]) })],
   [1, (_, random) => ({ type: "plan.propose", planId: numbered("p", random, 3), agentPath: [], markdown: "#" })],
   [1, (ledger, random) => ({ type: "turn.plan", steps: [], ...place(ledger, random) })],
@@ -287,6 +304,12 @@ export type Step =
 /** The next thing that somebody sends. */
 export const nextStep = (ledger: Ledger, random: Random): Step => {
   if (ledger.deleted && random.chance(0.3)) return { from: "runtime", command: { type: "thread.purge" } };
+  if (ledger.askedBack !== undefined && random.chance(0.15))
+    return {
+      from: "runtime",
+      command: { type: "input.withdraw_fail", inputId: ledger.askedBack, error: failure() },
+    };
+  if (!ledger.live && random.chance(0.03)) return { from: "client", command: { type: "session.forget" } };
   return random.chance(0.3)
     ? { from: "client", command: weighted(client, ledger, random) }
     : { from: "runtime", command: weighted(internal, ledger, random) };

@@ -40,6 +40,8 @@ const steps: Readonly<Record<string, readonly [Kind, ReadonlyArray<string>, stri
   "input.withdrawn": ["input", ["queued", "handed_over", "unconfirmed"], "withdrawn"],
   "input.failed": ["input", ["queued", "handed_over", "unconfirmed"], "failed"],
   "input.unconfirmed": ["input", ["handed_over"], "unconfirmed"],
+  "input.withdraw_requested": ["input", ["handed_over"], "="],
+  "input.withdraw_failed": ["input", ["handed_over"], "="],
   "input.discarded": ["input", ["failed", "unconfirmed"], "discarded"],
   "request.opened": ["request", ["-"], "pending"],
   "request.answering": ["request", ["pending"], "answering"],
@@ -90,6 +92,10 @@ export class Ledger {
   order: Array<string> = [];
   generation = 0;
   steerable = false;
+  /** The runtime gives back what it has not read. */
+  gives = false;
+  /** The input that it was asked back for last. */
+  askedBack: string | undefined;
 
   all(kind: Kind): ReadonlyArray<Entry> {
     return [...this.#of(kind).values()];
@@ -189,9 +195,14 @@ export class Ledger {
             throw new Error(`generation ${entry.id} after ${this.generation}`);
           this.generation += 1;
           this.steerable = false;
+          this.gives = false;
         }
         if (entry.id !== String(this.generation)) throw new Error(`${type} of an old generation`);
-        if (type === "session.started") this.steerable = (payload["capabilities"] as { steer: boolean }).steer;
+        if (type === "session.started") {
+          const can = payload["capabilities"] as { steer: boolean; queue: { withdraw: boolean } };
+          this.steerable = can.steer;
+          this.gives = can.queue.withdraw;
+        }
         if (!this.live) this.interrupt = undefined;
         return;
       case "turn":
@@ -199,6 +210,8 @@ export class Ledger {
         else if (type === "turn.ended" && this.interrupt?.turnId === entry.id) this.interrupt = undefined;
         return;
       case "input":
+        if (this.askedBack === entry.id) this.askedBack = undefined;
+        if (type === "input.withdraw_requested") this.askedBack = entry.id;
         this.#input(type, payload, entry, turnId);
         return;
       case "text":

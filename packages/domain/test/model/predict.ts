@@ -71,8 +71,14 @@ export const predictClient = (ledger: Ledger, command: ThreadCommand): Predictio
     case "input.submit":
       return submit(ledger, command.inputId, command.delivery ?? "auto");
     case "input.edit":
-    case "input.withdraw":
       return when(isIn(ledger.get("input", command.inputId), "queued"), "not_queued");
+    case "input.withdraw": {
+      const input = ledger.get("input", command.inputId);
+      const isHeld = isIn(input, "handed_over") && ledger.gives && ledger.session?.state === "ready";
+      return when(isIn(input, "queued") || isHeld, "not_queued");
+    }
+    case "session.forget":
+      return ledger.live ? "busy" : "ok";
     case "input.resubmit":
       if (!isIn(ledger.get("input", command.inputId), "failed", "unconfirmed")) return "not_queued";
       return submit(ledger, "never used", ledger.turn === undefined ? "auto" : "queue");

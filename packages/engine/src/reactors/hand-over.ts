@@ -76,12 +76,13 @@ const unsentBecause = (
 };
 
 /** The session as it is when nothing else is on its way: this hand-over itself is not in its own way. */
-const freeView = ({ generation, phase, isEscalating, answered, settings, canConfigure }: Live) => ({
+const freeView = ({ generation, phase, isEscalating, answered, withdrawn, settings, canConfigure }: Live) => ({
   generation,
   phase,
   isCalling: false,
   isEscalating,
   answered,
+  withdrawn,
   settings,
   canConfigure,
 });

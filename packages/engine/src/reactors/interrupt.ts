@@ -1,6 +1,7 @@
 /** Stopping, step by step (section 5). Each step is committed before it is taken; the plan says when the next is due. */
-import { Clock, Effect } from "effect";
+import { Effect } from "effect";
 import type { Live } from "../live.ts";
+import { steadyMillis } from "../time.ts";
 import type { Tools } from "../tools.ts";
 import { settleExit } from "./settle.ts";
 
@@ -17,7 +18,7 @@ export const escalate = Effect.fnUntraced(function* (tools: Tools, live: Live, s
     turnId = interrupt.turnId;
     return [{ type: "interrupt.escalate", step }];
   });
-  live.escalatedAt = yield* Clock.currentTimeMillis;
+  live.escalatedAt = yield* steadyMillis;
   live.isEscalating = false;
   if (!isTaken || session === undefined) return;
   // An acknowledgement is not waited for: whether it works is seen in the state, and in time.
@@ -39,6 +40,7 @@ export const settleKilled = (tools: Tools, live: Live): Effect.Effect<void> =>
             signal: "SIGKILL",
             reason: "It was killed because it would not stop",
             recoverable: true,
+            settledBy: "system",
           },
         ]
       : [],

@@ -8,6 +8,7 @@ import { attempt } from "../attempt.ts";
 import type { Live } from "../live.ts";
 import { nextGeneration, settingsOf } from "../plan.ts";
 import { failure } from "../steps.ts";
+import { steadyNow } from "../time.ts";
 import type { Tools } from "../tools.ts";
 import { createdAs } from "./created.ts";
 import { endSession } from "./end.ts";
@@ -32,10 +33,10 @@ export const openSession = Effect.fnUntraced(function* (tools: Tools, live: Live
     deadline,
     fault: (why) => openError("runtime_unavailable", "adapter_fault", why, false),
     heard: (outcome) =>
-      Result.isSuccess(outcome) ? began(tools, live, outcome.success) : failed(tools, live, outcome.failure),
+      Result.isSuccess(outcome) ? began(tools, live, outcome.success) : failed(tools, live, outcome.failure, resume),
     late: Effect.suspend(() => {
       const message = `The runtime did not open a session within ${deadline / 1_000} s: try again`;
-      return failed(tools, live, openError("runtime_unavailable", "no_answer", message, true));
+      return failed(tools, live, openError("runtime_unavailable", "no_answer", message, true), resume);
     }),
   });
 });
@@ -48,12 +49,35 @@ const began = (tools: Tools, live: Live, session: RuntimeSession): Effect.Effect
     return Effect.asVoid(tools.step(live.threadId, () => [opened(live.generation, session)]));
   });
 
-const failed = (tools: Tools, { threadId, generation }: Live, error: OpenError): Effect.Effect<void> =>
+const failed = (
+  tools: Tools,
+  { threadId, generation }: Live,
+  error: OpenError,
+  resume: string | undefined,
+): Effect.Effect<void> =>
   Effect.suspend(() => {
     tools.wanted.delete(threadId);
     tools.fruitless.delete(threadId);
-    return Effect.asVoid(tools.step(threadId, () => [{ type: "session.fail", generation, error: told(error) }]));
+    const isLost = error.code === "session_unavailable" && resume !== undefined;
+    return Effect.asVoid(
+      tools.step(threadId, () => [
+        { type: "session.fail", generation, error: told(error) },
+        ...(isLost ? [contextLost(generation, resume, error.failure.message)] : []),
+      ]),
+    );
   });
+
+/** What the agent knew can't be had back: nobody but the person decides to go on without it. */
+const contextLost = (generation: number, nativeSessionId: string, why: string): InternalCommand => ({
+  type: "notice.record",
+  noticeId: `n:context:${generation}`,
+  level: "error",
+  code: "context_unavailable",
+  message:
+    "The agent's own memory of this thread can't be loaded. Repair what is wrong and send the input again; " +
+    "or let the agent forget it, so that it begins anew here; or start a new thread",
+  detail: `${nativeSessionId}: ${why}`,
+});
 
 const isWanted = (tools: Tools, state: ThreadState, generation: number): boolean =>
   !state.deleted &&
@@ -73,7 +97,7 @@ const attemptOpen = Effect.fnUntraced(function* (
     return yield* openError(
       "session_unavailable",
       "session_unavailable",
-      `The runtime began a new session instead of resuming ${resume}: start a new thread to go on without its history`,
+      `The runtime began a new session instead of resuming ${resume}: choose to begin anew, or start a new thread`,
       false,
     );
   return session;
@@ -121,7 +145,8 @@ const prepare = Effect.fnUntraced(function* (
       }),
     emit: (record) =>
       Effect.clockWith((clock) => {
-        live.heardAt = clock.currentTimeMillisUnsafe();
+        live.heardAt = steadyNow(clock);
+        live.heardAtWall = clock.currentTimeMillisUnsafe();
         // A silence that was told is over; the next one is to be told again.
         if (live.toldSilence !== undefined) {
           live.toldSilence = undefined;

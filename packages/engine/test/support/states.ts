@@ -64,6 +64,7 @@ export const live: TimedView = {
   isCalling: false,
   isEscalating: false,
   answered: new Set(),
+  withdrawn: new Set(),
   settings: { approvalMode: "ask", interactionMode: "default" },
   canConfigure: true,
   marks: {},

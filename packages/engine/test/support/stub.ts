@@ -26,7 +26,17 @@ export const capabilities: Capabilities = {
 
 /** `accept`, `hang`, `die` (a defect), or a reason or code to fail with. */
 export type Behaviour = string;
-type Method = "open" | "prompt" | "steer" | "answer" | "configure" | "interrupt" | "close" | "terminate" | "kill";
+type Method =
+  | "open"
+  | "prompt"
+  | "steer"
+  | "answer"
+  | "withdraw"
+  | "configure"
+  | "interrupt"
+  | "close"
+  | "terminate"
+  | "kill";
 
 export interface Call {
   readonly method: Method;
@@ -59,7 +69,7 @@ export class Stub {
   /** What the next session can do. */
   can: Capabilities = capabilities;
   /** Whether the next session has these controls. */
-  has = { steer: true, answer: true, configure: true };
+  has = { steer: true, answer: true, configure: true, withdraw: true };
   /** What the next session says of resuming; undefined: whatever was asked. */
   resumed: boolean | undefined;
   /** Its process goes in the moment in which its session is open. */
@@ -162,7 +172,7 @@ export class Stub {
         this.#dead.add(key);
         return options.emit(record({ type: "session.exited", payload: { kind, recoverable: true } }));
       });
-    const { steer, answer, configure } = this.has;
+    const { steer, answer, configure, withdraw } = this.has;
     const ending = (method: "close" | "terminate" | "kill", kind: "graceful" | "killed") =>
       log(method).pipe(Effect.andThen(Effect.ignore(this.#act(method))), Effect.andThen(exit(kind)));
     return {
@@ -176,6 +186,9 @@ export class Stub {
       signal: (signal) => ending(signal, "killed"),
       ...(steer ? { steer: (input) => Effect.andThen(log("steer", { ...input }), this.#call("steer")) } : {}),
       ...(answer ? { answer: (request) => Effect.andThen(log("answer", { ...request }), this.#call("answer")) } : {}),
+      ...(withdraw
+        ? { withdraw: (input) => Effect.andThen(log("withdraw", { ...input }), this.#call("withdraw")) }
+        : {}),
       ...(configure
         ? {
             configure: (change) =>

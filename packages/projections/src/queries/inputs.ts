@@ -4,7 +4,7 @@ import { compact, jsonOf, literalOf, numberOf, optJson, optString, optText, stri
 import type { Reader } from "./reader.ts";
 
 export const inputColumns =
-  "input_id, position, state, mode, delivery, origin, turn_id, text, attachments, error, reason";
+  "input_id, position, state, mode, delivery, origin, turn_id, text, attachments, plan_id, error, reason";
 
 export const inputView = (row: Row): InputView =>
   compact({
@@ -16,6 +16,7 @@ export const inputView = (row: Row): InputView =>
     turnId: optString(row, "turn_id"),
     text: optText(row, "text") ?? "",
     attachments: optJson<NonNullable<InputView["attachments"]>>(row, "attachments"),
+    planId: optString(row, "plan_id"),
     error: optJson<NonNullable<InputView["error"]>>(row, "error"),
     reason: optText(row, "reason"),
     position: numberOf(row, "position"),

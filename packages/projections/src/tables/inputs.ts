@@ -93,6 +93,14 @@ export const inputs: Part = {
     "input.unconfirmed": (event) => [
       move(event, event.payload.inputId, "unconfirmed", { reason: reason(event.payload.reason) }),
     ],
+    "input.withdraw_requested": (event) => [
+      patch("inputs", keyOf(event, event.payload.inputId), { reason: "withdraw_requested" }),
+    ],
+    "input.withdraw_failed": (event) => [
+      patch("inputs", keyOf(event, event.payload.inputId), {
+        reason: textCell(`withdraw_failed: ${event.payload.error.message}`),
+      }),
+    ],
     "input.discarded": (event) => [move(event, event.payload.inputId, "discarded", {})],
   },
 };

@@ -181,6 +181,7 @@ const sets: { readonly [T in DomainEventType]?: (event: StoredEventOf<T>) => Cel
     session_at: occurredAt,
     last_error: jsonCell(payload.error),
   }),
+  "session.forgotten": () => ({ native_session_id: null }),
 
   "turn.started": ({ payload, sequence }) => ({
     ...models(payload, sequence),

@@ -6,6 +6,7 @@ export { scriptedDriver } from "./drivers/scripted.ts";
 export type { Driver, DriverSetup, DriverSource, Instances, Prompts, Said } from "./driver.ts";
 export { ServerAddress, serverLayer, serverProcess, type RunningServer, type StartServer } from "./world/server.ts";
 export { type Matrix, mergeMatrix, writeMatrix } from "./matrix.ts";
+export { Thread } from "./world/thread.ts";
 export { World } from "./world/world.ts";
 export { restartServer, Stage, type Facts } from "./case.ts";
 export { afterwards } from "./world/afterwards.ts";
