@@ -1,74 +1,91 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { assert, describe, it } from "@effect/vitest";
-import { Effect } from "effect";
+import { Deferred, Effect, Fiber } from "effect";
+import { runCommand } from "../../src/cli/main.ts";
+import { Output } from "../../src/cli/output.ts";
 import { qrText } from "../../src/cli/pair.ts";
-import { temporaryFolders } from "../support/server.ts";
-import { runToEnd, serveProcess, tributary } from "../support/process.ts";
+import { tokenFile } from "../../src/config/token.ts";
+import { freshServer, temporaryFolders } from "../support/server.ts";
+
+/** Runs a command in this process, as nobody at a terminal would. `begun`: what it printed first. */
+const command = (args: ReadonlyArray<string>) => {
+  const written = { stdout: "", stderr: "" };
+  const begun = Deferred.makeUnsafe<string>();
+  const output = Output.of({
+    out: (text) =>
+      Effect.suspend(() => {
+        written.stdout += text;
+        return written.stdout.includes("\n\n") || written.stdout.startsWith("{")
+          ? Effect.asVoid(Deferred.succeed(begun, written.stdout))
+          : Effect.void;
+      }),
+    err: (text) => Effect.sync(() => void (written.stderr += text)),
+  });
+  const ended = Effect.map(Effect.provideService(runCommand(args), Output, output), ({ code, line = "" }) => ({
+    code,
+    stdout: written.stdout,
+    stderr: `${written.stderr}${line}`,
+  }));
+  return { ended, begun: Deferred.await(begun) };
+};
+const run = (args: ReadonlyArray<string>) => command(args).ended;
 
 describe("`tributary pair` and `tributary devices`", () => {
   it.live("let a second machine in, show it, and put it out", () =>
     Effect.gen(function* () {
-      const folders = yield* temporaryFolders;
-      const here = { cwd: folders.work, data: folders.data };
-      const there = { cwd: folders.work, data: join(folders.base, "elsewhere") };
-      const { url } = yield* serveProcess(here);
-      const pairing = yield* tributary(["pair", "--yes", "--json", "--scopes", "observe,operate"], here);
-      const line = (yield* Effect.promise(() => pairing.printed("\n"))).split("\n")[0] ?? "";
-      const started = JSON.parse(line);
+      const server = yield* freshServer;
+      const { base } = yield* temporaryFolders;
+      const here = ["--server", server.url, "--token-file", tokenFile(server.data)];
+      const pairing = command(["pair", "--yes", "--json", "--scopes", "observe,operate", ...here]);
+      const pairs = yield* Effect.forkChild(pairing.ended);
+      const started = JSON.parse(yield* pairing.begun);
       assert.strictEqual(started.qr, qrText(started));
-      assert.deepStrictEqual(JSON.parse(started.qr), { tributary: 1, url, code: started.code });
-      const file = join(folders.base, "laptop.token");
-      const remote = ["--server", url, "--token-file", file];
-      const claimed = yield* runToEnd(["pair", "claim", started.code, "--name", "Second", ...remote], there);
+      assert.deepStrictEqual(JSON.parse(started.qr), { tributary: 1, url: server.url, code: started.code });
+      const file = join(base, "laptop.token");
+      const there = ["--server", server.url, "--token-file", file];
+      const claimed = yield* run(["pair", "claim", started.code, "--name", "Second", ...there]);
       assert.strictEqual(claimed.code, 0, claimed.stderr);
       assert.strictEqual(statSync(file).mode & 0o777, 0o600);
       const token = readFileSync(file, "utf8").trim();
-      const paired = yield* Effect.promise(() => pairing.ended);
+      const paired = yield* Fiber.join(pairs);
       assert.strictEqual(paired.code, 0, paired.stderr);
       for (const said of [claimed.stdout, claimed.stderr, paired.stdout, paired.stderr]) assert.notInclude(said, token);
       const { deviceId } = JSON.parse(paired.stdout.trim().split("\n").at(-1) ?? "");
-      const seen = yield* runToEnd(["devices", "--json", ...remote], there);
-      const { devices } = JSON.parse(seen.stdout);
+      const { devices } = JSON.parse((yield* run(["devices", "--json", ...there])).stdout);
       assert.lengthOf(devices, 1);
       assert.deepInclude(devices[0], { deviceId, name: "Second", current: true, scopes: ["observe", "operate"] });
-      const table = yield* runToEnd(["devices", "list"], here);
+      const table = yield* run(["devices", "list", ...here]);
       assert.match(table.stdout, new RegExp(`${deviceId}\\s+Second\\s+active`));
-      const notAllowed = yield* runToEnd(["devices", "audit", ...remote], there);
+      const notAllowed = yield* run(["devices", "audit", ...there]);
       assert.strictEqual(notAllowed.code, 1);
       assert.match(notAllowed.stderr, /“admin”/);
-      const revoked = yield* runToEnd(["devices", "revoke", deviceId], here);
+      const revoked = yield* run(["devices", "revoke", deviceId, ...here]);
       assert.strictEqual(revoked.code, 0, revoked.stderr);
-      const refused = yield* runToEnd(["threads", ...remote], there);
+      const refused = yield* run(["threads", ...there]);
       assert.strictEqual(refused.code, 1);
       assert.match(refused.stderr, /revoked/);
-      const audit = yield* runToEnd(["devices", "audit"], here);
+      const audit = yield* run(["devices", "audit", ...here]);
       assert.match(audit.stdout, /pairing\.started[^]*device\.added[^]*device\.revoked/);
     }),
   );
 
   it.live("show a picture and the code, and let nobody in when they are stopped", () =>
     Effect.gen(function* () {
-      const folders = yield* temporaryFolders;
-      const here = { cwd: folders.work, data: folders.data };
-      yield* serveProcess(here);
-      const pairing = yield* tributary(["pair", "--yes"], here);
-      const text = yield* Effect.promise(() => pairing.printed("until "));
-      assert.match(text, /█|▀|▄/);
-      const code = /code\s+(\S+)/.exec(text)?.[1] ?? "";
-      assert.match(code, /^[0-9A-Z]{5}-[0-9A-Z]{5}$/);
-      pairing.kill("SIGINT");
-      const { code: exit } = yield* Effect.promise(() => pairing.ended);
-      assert.strictEqual(exit, 130);
-      const audit = yield* runToEnd(["devices", "audit", "--json"], here);
-      assert.strictEqual(JSON.parse(audit.stdout).entries[0].type, "pairing.refused");
+      const server = yield* freshServer;
+      const here = ["--server", server.url, "--token-file", tokenFile(server.data)];
+      const pairing = command(["pair", "--yes", ...here]);
+      const pairs = yield* Effect.forkChild(pairing.ended);
+      assert.match(yield* pairing.begun, /█|▀|▄/);
+      yield* Fiber.interrupt(pairs);
+      const { entries } = (yield* Effect.promise(() => server.call("/audit"))).body;
+      assert.strictEqual(entries[0].type, "pairing.refused");
     }),
   );
 
   it.live("say how to be called", () =>
     Effect.gen(function* () {
-      const folders = yield* temporaryFolders;
-      const here = { cwd: folders.work, data: folders.data };
+      const { data } = yield* temporaryFolders;
       const calls: ReadonlyArray<readonly [ReadonlyArray<string>, number, RegExp]> = [
         [["pair"], 2, /--yes/],
         [["pair", "--yes"], 2, /tributary serve/],
@@ -78,7 +95,7 @@ describe("`tributary pair` and `tributary devices`", () => {
         [["devices", "revoke", "nobody"], 1, /no device nobody/],
       ];
       for (const [args, code, says] of calls) {
-        const ended = yield* runToEnd(args, here);
+        const ended = yield* run([...args, "--data", data]);
         assert.strictEqual(ended.code, code, ended.stderr);
         assert.match(ended.stderr, says);
       }

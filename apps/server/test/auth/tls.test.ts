@@ -3,11 +3,14 @@ import { mkdirSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import { assert, describe, it } from "@effect/vitest";
+import { identityOf } from "@tributary/store";
 import { Effect } from "effect";
 import { loadTls } from "../../src/auth/tls.ts";
+import { runCommand } from "../../src/cli/main.ts";
+import { Output } from "../../src/cli/output.ts";
 import { pinnedFetch } from "../../src/cli/pinned-fetch.ts";
+import { writeServerFile } from "../../src/server-file.ts";
 import { startServer, temporaryFolders } from "../support/server.ts";
-import { runToEnd, tributary } from "../support/process.ts";
 
 const haveOpenssl = (() => {
   try {
@@ -77,14 +80,15 @@ describe.skipIf(!haveOpenssl)("with a certificate", () => {
     Effect.gen(function* () {
       const folders = yield* temporaryFolders;
       const { cert, key } = makePair(folders.base, "laptop");
-      const options = { cwd: folders.work, data: folders.data };
-      const args = ["serve", "--port", "0", "--host", "0.0.0.0", "--tls-cert", cert, "--tls-key", key, "--json"];
-      const running = yield* tributary(args, options);
-      const line = yield* Effect.promise(() => running.printed("\n"));
-      assert.match(JSON.parse(line.split("\n")[0] ?? "").url, /^https:\/\/127\.0\.0\.1:/);
-      const listed = yield* runToEnd(["devices", "--json"], options);
-      assert.deepStrictEqual(JSON.parse(listed.stdout), { devices: [] });
-      assert.strictEqual(listed.code, 0);
+      const tls = yield* loadTls(cert, key);
+      const { url, data } = yield* startServer(folders, { listen: { tls } });
+      const identity = identityOf(process.pid) ?? { pid: process.pid, startTime: "", bootId: "" };
+      writeServerFile(data, { ...identity, url, since: "2026-01-01T00:00:00.000Z", certificate: tls.cert });
+      let text = "";
+      const output = { out: (more: string) => Effect.sync(() => void (text += more)), err: () => Effect.void };
+      const listed = yield* Effect.provideService(runCommand(["devices", "--json", "--data", data]), Output, output);
+      assert.deepStrictEqual(listed, { code: 0 });
+      assert.deepStrictEqual(JSON.parse(text), { devices: [] });
     }),
   );
 
@@ -97,12 +101,12 @@ describe.skipIf(!haveOpenssl)("with a certificate", () => {
       assert.match(error.message, /does not belong/);
       assert.match((yield* Effect.flip(loadTls(one.key, one.key))).message, /no certificate/);
       assert.match((yield* Effect.flip(loadTls(join(folders.base, "none"), one.key))).message, /no certificate/);
-      const options = { cwd: folders.work, data: folders.data };
-      const ended = yield* runToEnd(["serve", "--port", "0", "--host", "0.0.0.0"], options);
-      assert.strictEqual(ended.code, 2);
-      assert.match(ended.stderr, /--tls-cert FILE --tls-key FILE.*--tunnel URL/);
-      const half = yield* runToEnd(["serve", "--port", "0", "--tls-cert", one.cert], options);
-      assert.strictEqual(half.code, 2);
+      const serve = ["serve", "--port", "0", "--data", folders.data];
+      const open = yield* runCommand([...serve, "--host", "0.0.0.0"]);
+      assert.strictEqual(open.code, 2);
+      assert.match(open.line ?? "", /--tls-cert FILE --tls-key FILE.*--tunnel URL/);
+      assert.strictEqual((yield* runCommand([...serve, "--tls-cert", one.cert])).code, 2);
+      assert.strictEqual((yield* runCommand([...serve, "--tls-cert", one.cert, "--tls-key", two.key])).code, 1);
     }),
   );
 });
