@@ -1,5 +1,5 @@
 /** The typed client of the API, and live streams that survive a lost connection. */
-import { Api, Authorization, livePayloads } from "@tributary/contracts/api";
+import { Api, Authorization, CommandRejected, livePayloads } from "@tributary/contracts/api";
 import type { LiveText, PublicEvent } from "@tributary/contracts/api";
 import { Effect, Schedule, Schema, Stream } from "effect";
 import { Sse } from "effect/encoding";
@@ -47,13 +47,20 @@ const frameOf = (event: string, data: string): Frame | undefined => {
 
 const unreachable = (access: Access): string => `The server at ${access.baseUrl} does not answer`;
 
+/** A refusal in its own words, with its code for scripts, what to do next, and whether the same may be sent again. */
+const refusal = ({ detail, code, userAction, resend }: CommandRejected): CliFailure => {
+  const next = userAction === "none" ? code : `${code}; next: ${userAction.replace("_", " ")}`;
+  return failure(`${detail} (${next}${resend === "unsafe" ? "; sending it again may act twice" : ""})`);
+};
+
 /** Any error of the client as one line: a problem's own words, or that the server can't be reached. */
 export const clientFailure =
   (access: Access) =>
-  (error: unknown): CliFailure =>
-    HttpClientError.isHttpClientError(error) && error.reason._tag === "TransportError"
-      ? failure(`${unreachable(access)}; is it still running? \`tributary serve\` starts one.`)
-      : asFailure(error);
+  (error: unknown): CliFailure => {
+    if (HttpClientError.isHttpClientError(error) && error.reason._tag === "TransportError")
+      return failure(`${unreachable(access)}; is it still running? \`tributary serve\` starts one.`);
+    return error instanceof CommandRejected ? refusal(error) : asFailure(error);
+  };
 
 export const makeClient = (access: Access): Effect.Effect<ApiClient> =>
   HttpApiClient.make(Api, {
