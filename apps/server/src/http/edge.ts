@@ -72,6 +72,12 @@ export interface EdgeOptions {
   readonly attempts: Attempts["Service"];
 }
 
+/** Where an upgrade was refused, the connection ends with the answer; nobody may think that it is kept. */
+const closingUpgrade = (response: Response): Effect.Effect<Response, never, Request> =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+    headers["upgrade"] === undefined ? response : HttpServerResponse.setHeader(response, "connection", "close"),
+  );
+
 const refuse = (problem: HttpServerRespondable.Respondable): Effect.Effect<Response> =>
   Effect.map(HttpServerRespondable.toResponse(problem), (response) => finished(response, undefined));
 
@@ -110,4 +116,4 @@ export const edge = (
       ),
       Effect.map((response) => finished(response, cors)),
     );
-  });
+  }).pipe(Effect.flatMap(closingUpgrade));

@@ -75,6 +75,7 @@ interface Payload {
 /** As HTTP would have it: what is optional as a whole is there, and the key of a command is a header. */
 const callOf = ({ commandId, ...payload }: Payload) => ({
   query: {},
+  payload: {},
   ...payload,
   headers: commandId === undefined ? {} : { "idempotency-key": commandId },
 });

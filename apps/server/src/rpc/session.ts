@@ -8,7 +8,8 @@
  * A stream makes its next chunk when the last one was acknowledged, and none waits anywhere: a client that reads slowly, or
  * not at all, costs one chunk for each of its streams (I11) and loses nothing (I10).
  */
-import { Caller, NotFound, TooManyRequests } from "@tributary/contracts/api";
+import { NotFound, TooManyRequests } from "@tributary/contracts/api";
+import type { Caller } from "@tributary/contracts/api";
 import { ClientMessage, closeCodes, RpcAuthorization, TributaryRpcs } from "@tributary/contracts/rpc";
 import type { TributaryRpc } from "@tributary/contracts/rpc";
 import { Effect, Exit, Schema } from "effect";
@@ -64,12 +65,12 @@ export const openSession = Effect.fnUntraced(function* (link: Link, caller: Call
   const ended = Effect.fnUntraced(function* (requestId: string | number, exit: Exit.Exit<unknown, unknown>) {
     const rpc = open.get(requestId);
     if (rpc === undefined) return;
-    open.delete(requestId);
     const encoded = hasDied(exit) ? undefined : yield* Effect.exit(codecsOf(rpc).encode(exit));
-    if (encoded !== undefined && Exit.isSuccess(encoded))
-      return yield* link.send({ _tag: "Exit", requestId, exit: encoded.value });
-    yield* Effect.logError(`${rpc._tag} failed`, Exit.isFailure(exit) ? exit.cause : encoded?.cause);
-    yield* link.send({ _tag: "Exit", requestId, exit: internalExit });
+    const isFine = encoded !== undefined && Exit.isSuccess(encoded);
+    if (!isFine) yield* Effect.logError(`${rpc._tag} failed`, Exit.isFailure(exit) ? exit.cause : encoded?.cause);
+    yield* link.send({ _tag: "Exit", requestId, exit: isFine ? encoded.value : internalExit });
+    // Not before there was room for the answer: one that waits counts among the calls.
+    open.delete(requestId);
   });
 
   const server = yield* RpcServer.makeNoSerialization(TributaryRpcs, {

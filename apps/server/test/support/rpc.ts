@@ -93,8 +93,7 @@ export const rpcClient = (wire: Wire): RpcClient => {
     const frames: Array<Frame | "acknowledge"> = [];
     let chunks = 0;
     let over = false;
-    let finish: (outcome: Outcome) => void = () => undefined;
-    const ended = new Promise<Outcome>((resolve) => (finish = resolve));
+    const { promise: ended, resolve: finish } = Promise.withResolvers<Outcome>();
     const wake = () => {
       for (const one of waiting.splice(0)) one();
     };
@@ -119,7 +118,9 @@ export const rpcClient = (wire: Wire): RpcClient => {
         }
         if (frame !== undefined && frame !== "acknowledge") return frame;
         if (over) return undefined;
-        await new Promise<void>((resolve) => waiting.push(resolve));
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiting.push(resolve);
+        await promise;
       }
     };
     const take = async (until: (frame: Frame) => boolean): Promise<ReadonlyArray<Frame>> => {
@@ -135,8 +136,11 @@ export const rpcClient = (wire: Wire): RpcClient => {
   };
 
   return {
-    call: (tag, payload = {}) =>
-      new Promise((resolve) => begin(tag, payload, { chunk: () => undefined, exit: resolve })),
+    call: (tag, payload = {}) => {
+      const { promise, resolve } = Promise.withResolvers<Outcome>();
+      begin(tag, payload, { chunk: () => undefined, exit: resolve });
+      return promise;
+    },
     follow,
     ping: () =>
       new Promise((resolve) => {
@@ -156,19 +160,21 @@ export const valueOf = (outcome: Outcome): Any => {
 };
 
 /** Over the built-in WebSocket, once it is open; rejects where the upgrade is refused. */
-export const socketWire = (socket: WebSocket): Promise<Wire> =>
-  new Promise((resolve, reject) => {
-    socket.onerror = () => reject(new Error("the upgrade was refused"));
-    socket.onopen = () =>
-      resolve({
-        send: (message) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
-        listen: (onMessage, onClose) => {
-          socket.onmessage = ({ data }) => onMessage(JSON.parse(data as string));
-          socket.onclose = ({ code, reason }) => onClose({ code, reason });
-        },
-        close: () => socket.close(),
-      });
-  });
+export const socketWire = (socket: WebSocket): Promise<Wire> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Wire>();
+  socket.addEventListener("error", () => reject(new Error("the upgrade was refused")));
+  socket.addEventListener("open", () =>
+    resolve({
+      send: (message) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
+      listen: (onMessage, onClose) => {
+        socket.addEventListener("message", ({ data }) => onMessage(JSON.parse(data as string)));
+        socket.addEventListener("close", ({ code, reason }) => onClose({ code, reason }));
+      },
+      close: () => socket.close(),
+    }),
+  );
+  return promise;
+};
 
 export interface Ported {
   readonly postMessage: (message: unknown) => void;
