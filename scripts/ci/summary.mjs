@@ -10,7 +10,7 @@ json reporter writes it. Prints "N passed, N failed[, N skipped]" and exits with
 `;
 
 /** Steps that are suites: their report says how many, so a missing report is a failure. */
-const suites = new Set(["test", "runtimes"]);
+const suites = new Set(["test", "browser", "runtimes"]);
 
 /**
  * The counts of one suite. A file that could not be loaded has no tests to count and is one failure; so is an exit
