@@ -77,8 +77,8 @@ export class Views extends Context.Service<
       readonly limit?: number;
     }) => Effect.Effect<RequestPage, CursorInvalid | StoreError>;
     /**
-     * Requests of one id, whatever became of them, open ones first, then the newest, at most 10: ids are unique within a
-     * thread only.
+     * Requests of one id, which is unique within a thread only: the newest that wait for an answer, or, where none does, of
+     * the others; at most 10.
      */
     readonly requestsById: (query: {
       readonly requestId: string;

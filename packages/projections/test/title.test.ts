@@ -99,8 +99,8 @@ describe("requests by their id alone", () => {
         limit: 10,
         ...(inThread === undefined ? {} : { threadId: inThread }),
       }).map(({ threadId, state }) => `${threadId} ${state}`);
-    // Open ones first, then the newest.
-    expect(found("q")).toEqual(["A pending", "B expired"]);
+    // Those that wait, though others are newer.
+    expect(found("q")).toEqual(["A pending"]);
     expect(found("q", "B")).toEqual(["B expired"]);
     expect(found("q", "C")).toEqual([]);
     expect(found("only-A")).toEqual(["A expired"]);

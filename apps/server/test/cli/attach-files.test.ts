@@ -23,7 +23,8 @@ describe("tributary run --attach", () => {
         const [image, lie] = [join(options.base, "one.png"), join(options.base, "two.png")];
         writeFileSync(image, png);
         writeFileSync(lie, "no image");
-        const run = (...args: ReadonlyArray<string>) => runToEnd(["run", "seeing", "look", ...args], options);
+        const run = (...args: ReadonlyArray<string>) =>
+          runToEnd(["run", "seeing", "look", "--approve", "none", ...args], options);
         // The data folder is made by the first command.
         yield* runToEnd(["projects", "add", options.cwd], options);
         writeFileSync(join(options.data, "config.json"), JSON.stringify(config));

@@ -20,26 +20,22 @@ export interface RequestList {
 }
 
 /**
- * Requests of one id, whatever became of them: in one thread, else in all that are not deleted, because ids are unique
- * within a thread only. Open ones first, then the newest. At most `limit`.
+ * Requests of one id: in one thread, else in all that are not deleted, because ids are unique within a thread only. The
+ * newest that wait for an answer, or, where none does, the newest of the others. At most `limit`.
  */
 export const requestsById = (
   reader: Reader,
   query: { readonly requestId: string; readonly threadId?: string; readonly limit: number },
 ): ReadonlyArray<RequestRow> => {
   const { requestId, threadId, limit } = query;
-  const rest = `EXISTS (SELECT 1 FROM {threads} AS t WHERE t.thread_id = r.thread_id AND t.deleted = 0)
-    ORDER BY r.state IN ('pending', 'answering') DESC, r.position DESC LIMIT ?`;
-  const rows =
-    threadId === undefined
-      ? reader.all(`SELECT ${requestColumns} FROM {requests} AS r WHERE r.request_id = ? AND ${rest}`, requestId, limit)
-      : reader.all(
-          `SELECT ${requestColumns} FROM {requests} AS r WHERE r.thread_id = ? AND r.request_id = ? AND ${rest}`,
-          threadId,
-          requestId,
-          limit,
-        );
-  return rows.map(requestRow);
+  const isThere = "EXISTS (SELECT 1 FROM {threads} AS t WHERE t.thread_id = r.thread_id AND t.deleted = 0)";
+  const select = (where: string) => `SELECT ${requestColumns} FROM {requests} AS r WHERE ${where} AND ${isThere}`;
+  if (threadId !== undefined)
+    return reader.all(select("r.thread_id = ? AND r.request_id = ?"), threadId, requestId).map(requestRow);
+  const newest = (which: string) =>
+    reader.all(`${select(`r.request_id = ?${which}`)} ORDER BY r.position DESC LIMIT ?`, requestId, limit);
+  const waiting = newest(" AND r.state = 'pending'");
+  return (waiting.length > 0 ? waiting : newest("")).map(requestRow);
 };
 
 export const requests = (reader: Reader, query: RequestQuery): RequestList => {

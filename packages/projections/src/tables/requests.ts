@@ -31,7 +31,7 @@ export const requests: Part = {
       key: ["thread_id", "request_id"],
       indexes: [
         { name: "state", columns: ["state", "position"] },
-        { name: "id", columns: ["request_id"] },
+        { name: "id", columns: ["request_id", "position"] },
         { name: "thread_state", columns: ["thread_id", "state", "position"] },
       ],
     },

@@ -15,6 +15,7 @@ import {
   deleteUnused,
   findAttachment,
   insertAttachment,
+  isAnyUnused,
   isContentUsed,
   unusedBefore,
   type StoredAttachment,
@@ -101,6 +102,8 @@ export const makeAttachments = ({
     let incoming = 0;
     /** Backups under way: rows may go meanwhile, files stay. */
     let backups = 0;
+    /** Whether the sweep has a time to run at: it has none while everything is used. */
+    let isTimed = false;
 
     const total = () => {
       stored ??= contentBytes(read);
@@ -175,6 +178,7 @@ export const makeAttachments = ({
               const isNew = !isContentUsed(read, hash);
               yield* runSql((connection) => insertAttachment(connection, attachment));
               if (isNew && stored !== undefined) stored += size;
+              if (!isTimed) signals.touch([attachmentsKey]);
             }),
           );
           return attachment;
@@ -240,9 +244,13 @@ export const makeAttachments = ({
     };
 
     const signal = yield* signals.subscribe([attachmentsKey]);
+    const rest = Effect.suspend(() => {
+      isTimed = isAnyUnused(read);
+      return isTimed ? Effect.race(signal.wait, Effect.sleep("1 hour")) : signal.wait;
+    });
     yield* sweep.pipe(
       Effect.catchCause((cause) => Effect.logWarning("Unused attachments could not be removed", cause)),
-      Effect.andThen(Effect.race(signal.wait, Effect.sleep("1 hour"))),
+      Effect.andThen(rest),
       Effect.forever,
       Effect.forkScoped,
     );

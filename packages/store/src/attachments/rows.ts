@@ -70,6 +70,9 @@ export const unusedBefore = (connection: Connection, time: number, limit: number
     .all(time, limit)
     .map((row) => String(row["id"]));
 
+export const isAnyUnused = (connection: Connection): boolean =>
+  connection.prepare("SELECT 1 AS one FROM attachments WHERE unused_since >= 0 LIMIT 1").get() !== undefined;
+
 /**
  * Keeps in step, in the transaction of the events, which threads use which attachments: from the input that names one to
  * the end of the thread. What only the thread used is unused since ever, so the next sweep takes it.

@@ -1,40 +1,21 @@
 import type { RequestRow } from "@tributary/contracts";
-import { Api, Internal } from "@tributary/contracts/api";
+import { Api } from "@tributary/contracts/api";
 import { Views } from "@tributary/projections";
 import { Effect } from "effect";
 import { HttpApiBuilder } from "effect/http-api";
 import { needsScope } from "../../auth/needs-scope.ts";
 import { calls } from "../calls.ts";
 import { commandIdOf, dispatch } from "../commands.ts";
-import { notFound, storeProblem } from "../problems.ts";
+import { badRequest, notFound, storeProblem } from "../problems.ts";
 import { readProblem } from "../reads.ts";
 
 type Answered = Pick<RequestRow, "threadId" | "requestId" | "request">;
 
-/** The open requests of one id: request ids are unique within a thread only. */
-const openRequests = Effect.fnUntraced(function* (requestId: string, threadId: string | undefined) {
+/** The requests that an id may mean: those that wait, else those that are over, which are there to say what became of them. */
+const meant = Effect.fnUntraced(function* (requestId: string, threadId: string | undefined) {
   const views = yield* Views;
-  const found: Array<RequestRow> = [];
-  for (const state of ["pending", "answering"] as const) {
-    let after: string | undefined;
-    do {
-      const page = yield* Effect.mapError(
-        views.requests({
-          state,
-          ...(threadId === undefined ? {} : { threadId }),
-          ...(after === undefined ? {} : { after }),
-        }),
-        // The cursors are ours.
-        (error) =>
-          error._tag === "CursorInvalid"
-            ? new Internal({ detail: error.message, userAction: "none" })
-            : storeProblem(error),
-      );
-      found.push(...page.requests.filter((request) => request.requestId === requestId));
-      after = page.after;
-    } while (after !== undefined);
-  }
-  return found;
+  const query = { requestId, ...(threadId === undefined ? {} : { threadId }) };
+  return yield* Effect.mapError(views.requestsById(query), storeProblem);
 });
 
 /** Options that reach beyond the session are for who may administer: a watch or a phone may say yes once. */
@@ -52,15 +33,18 @@ export const requestCalls = calls("requests")({
     return { requests: page.requests, ...(page.after === undefined ? {} : { next: page.after }) };
   }),
   answer: Effect.fnUntraced(function* ({ headers, params: { requestId }, payload: { threadId, ...payload } }) {
-    const [open, ...others] = yield* openRequests(requestId, threadId);
-    const of = threadId ?? open?.threadId;
-    if (of === undefined || (threadId === undefined && others.length > 0))
-      return yield* notFound(
-        of === undefined
-          ? `No request ${requestId} is open. Name its thread as \`threadId\` to hear what became of it.`
-          : `Several threads have an open request ${requestId}: name the one as \`threadId\`.`,
+    const [found, ...others] = yield* meant(requestId, threadId);
+    const of = threadId ?? found?.threadId;
+    if (of === undefined)
+      return yield* notFound(`There is no request ${requestId}; GET /requests lists those that wait for an answer.`);
+    if (threadId === undefined && others.length > 0) {
+      const threads = [of, ...others.map((other) => other.threadId)].join(", ");
+      return yield* badRequest(
+        `Several threads have a request ${requestId} (${threads}): name the one as \`threadId\`.`,
+        ["payload", "threadId"],
       );
-    if ("optionId" in payload.answer) yield* mayChoose(open, payload.answer.optionId);
+    }
+    if ("optionId" in payload.answer) yield* mayChoose(found, payload.answer.optionId);
     return yield* dispatch({
       type: "request.answer",
       commandId: commandIdOf(headers),
