@@ -2,6 +2,7 @@
 import type { Adapter } from "@tributary/contracts";
 import { claudeTranslator } from "./claude/translate.ts";
 import { codexTranslator } from "./codex/translate.ts";
+import { scriptedTranslator } from "./scripted/translator.ts";
 import type { Translator } from "./translator.ts";
 
 /** An adapter is loaded when it is first used. */
@@ -15,6 +16,7 @@ const adapters = {
 const translators: Readonly<Record<string, Translator>> = {
   claude: claudeTranslator,
   codex: codexTranslator,
+  scripted: scriptedTranslator,
 };
 
 /** The names of the adapters, in the order in which they are shown. */

@@ -1,4 +1,4 @@
-/** A session as a native recording: lines `{"t": ms, "dir": "in" | "out", "msg": frame}`, as `tributary normalize` reads them. */
+/** A session as a native recording, as `tributary normalize` reads it: lines `{"t": ms, "dir": "in" | "out", "msg": frame}`, how each process ended as `meta`. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { Effect } from "effect";
 import { clientFailure } from "./client.ts";
