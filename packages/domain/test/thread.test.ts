@@ -29,7 +29,7 @@ import {
   unconfirmed,
   withdrawn,
 } from "./facts.ts";
-import { given } from "./given.ts";
+import { given, stateAfter } from "./given.ts";
 import type { BareCommand } from "./given.ts";
 
 const known: Partial<DecideContext> = {
@@ -334,6 +334,9 @@ describe("thread.delete", () => {
     given(created(), deleted).told({ type: "thread.purge" }).thenEvents(purged);
     given(created(), deleted, purged).told({ type: "thread.purge" }).thenNothing();
     given(created()).told({ type: "thread.purge" }).thenRefused("invalid");
+    const titled = event("thread.renamed", { title: "Plans", by: "client" });
+    const state = stateAfter(...open, titled, released(1, "deleted"), deleted, purged);
+    expect(JSON.stringify(state)).not.toMatch(/Plans|stub|native|\/p/);
     given(created(), deleted).told({ type: "thread.title", title: "x" }).thenRefused("thread_deleted");
     given().told({ type: "thread.title", title: "x" }).thenRefused("thread_unknown");
   });

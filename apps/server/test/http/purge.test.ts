@@ -29,10 +29,11 @@ const said = Effect.fnUntraced(function* (server: TestServer, threadId: string) 
   return { cursor, last: frames.at(-1)?.id ?? "" };
 });
 
-/** Files of the data folder in which somebody can still read it. */
+/** Files of the data folder in which somebody can still read it; the agents' own scripts are configuration. */
 const readable = (data: string): ReadonlyArray<string> =>
   readdirSync(data, { recursive: true, withFileTypes: true })
-    .filter((file) => file.isFile() && readFileSync(join(file.parentPath, file.name)).includes(secret))
+    .filter((file) => file.isFile() && file.name !== "config.json")
+    .filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(secret))
     .map(({ name }) => name);
 
 const erased = (data: string) =>
@@ -57,6 +58,9 @@ describe("purge over HTTP", () => {
       assert.deepInclude(purged.body, { status: "accepted" });
       // As often as one likes; also of one that was deleted before.
       assert.strictEqual((yield* call(server, "/threads/gone?purge=true", { method: "DELETE" })).status, 200);
+      const follow = `${server.url}/threads/kept/live?after=${encodeURIComponent(kept.last)}`;
+      const watching = yield* Effect.promise(() => openSse(follow, { token: server.token }));
+      yield* Effect.promise(() => watching.take(is("synced")));
       yield* call(server, "/threads/kept", { method: "DELETE" });
       assert.strictEqual((yield* call(server, "/threads/kept?purge=true", { method: "DELETE" })).status, 200);
       assert.deepStrictEqual(yield* erased(server.data), []);
@@ -70,18 +74,23 @@ describe("purge over HTTP", () => {
       const unknown = yield* call(server, "/threads/never?purge=true", { method: "DELETE" });
       assert.deepInclude(unknown.body, { code: "thread_not_found" });
 
-      // A cursor from before is served: nothing but that it is gone, at its place.
-      for (const [threadId, cursor] of [
-        ["gone", gone.cursor],
-        ["gone", gone.last],
-        ["kept", kept.cursor],
-      ] as const) {
-        const { body } = yield* call(server, `/threads/${threadId}/events?after=${encodeURIComponent(cursor)}`);
-        assert.deepStrictEqual(
-          body.events.map(({ type }: { type: string }) => type),
-          ["thread.purged"],
+      // Who follows it hears so, at its place; who comes later, with whatever cursor, that there is nothing.
+      const rest = yield* Effect.promise(() => watching.take(is("event", "thread.purged")));
+      watching.close();
+      assert.deepStrictEqual(
+        rest.filter(({ event }) => event === "event").map(({ data }) => data.type),
+        ["session.released", "thread.deleted", "thread.purged"],
+      );
+      for (const cursor of [kept.cursor, kept.last])
+        assert.strictEqual(
+          (yield* call(server, `/threads/kept/events?after=${encodeURIComponent(cursor)}`)).status,
+          404,
         );
-      }
+      const all = `${server.url}/live?after=${encodeURIComponent(gone.cursor)}`;
+      const shells = yield* Effect.promise(() => openSse(all, { token: server.token }));
+      const synced = yield* Effect.promise(() => shells.take(is("synced")));
+      shells.close();
+      assert.isFalse(synced.some(({ event }) => event === "reset" || event === "shell"));
       const checked = yield* call(server, "/maintenance/check");
       assert.deepInclude(checked.body, { problems: [], differences: [] });
     }),
@@ -102,21 +111,10 @@ describe("purge over HTTP", () => {
       yield* Effect.promise(() => stream.take(is("event", "message.appended")));
       stream.close();
       assert.strictEqual((yield* call(server, "/threads/T?purge=true", { method: "DELETE" })).status, 200);
-      // The instance's own script is configuration.
-      const left = (yield* erasedBut(server.data, "config.json")).filter((name) => name !== "config.json");
-      assert.deepStrictEqual(left, []);
+      assert.deepStrictEqual(yield* erased(server.data), []);
     }),
   );
 });
-
-const erasedBut = (data: string, file: string) =>
-  Effect.promise(async () => {
-    for (let patience = 0; patience < 200 && readable(data).some((name) => name !== file); patience += 1)
-      await new Promise((resolve) => {
-        setTimeout(resolve, 25);
-      });
-    return readable(data);
-  });
 
 describe("deleted threads", () => {
   it.live("are purged after the days of the setting: 30, another number, or never", () =>

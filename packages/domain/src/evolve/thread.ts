@@ -24,7 +24,7 @@ const evolvers: Evolvers<ThreadEventType> = {
   "thread.archived": (state) => ({ ...state, archived: true }),
   "thread.unarchived": (state) => ({ ...state, archived: false }),
   "thread.deleted": (state) => ({ ...state, deleted: true }),
-  "thread.purged": (state) => ({ ...state, purged: true }),
+  "thread.purged": (state) => purge(state),
   ...sessionEvolvers,
   ...inputEvolvers,
   ...turnEvolvers,
@@ -36,6 +36,29 @@ const evolvers: Evolvers<ThreadEventType> = {
   "notice.recorded": unchanged,
   "model.rerouted": unchanged,
 };
+
+/** What is left of a purged thread: that its id is spent. Names and folders are as much of it as what was said. */
+const purge = ({ threadId, archived, session, plans, queueHeld, version }: ThreadState): ThreadState => ({
+  threadId,
+  projectId: "",
+  cwd: "",
+  instance: "",
+  approvalMode: "ask",
+  interactionMode: "default",
+  textDelivery: "streaming",
+  archived,
+  deleted: true,
+  ...(session === undefined ? {} : { session: pick(session, ["generation", "state"]) }),
+  inputs: [],
+  requests: [],
+  texts: [],
+  activities: [],
+  tasks: [],
+  plans,
+  ...defined({ queueHeld }),
+  purged: true,
+  version,
+});
 
 const create = (threadId: string, payload: DomainPayloads["thread.created"]): ThreadState => ({
   threadId,
