@@ -107,7 +107,13 @@ const restoreEnded = ([number, length, a, b, flags]: SavedEnded): EndedSegment =
   ...((flags & retractedFlag) === 0 ? {} : { retracted: true }),
 });
 
-const restoreOpen = (memory: Memory, item: TextItem, saved: SavedItem, now: number): ReadonlyArray<Want> => {
+const restoreOpen = (
+  memory: Memory,
+  item: TextItem,
+  saved: SavedItem,
+  now: number,
+  ahead: number,
+): ReadonlyArray<Want> => {
   const { open } = saved;
   if (open === undefined) return [];
   const { number, committed, hash, held, seq, skip } = open;
@@ -123,7 +129,7 @@ const restoreOpen = (memory: Memory, item: TextItem, saved: SavedItem, now: numb
   });
   openIn(memory, item, segment);
   const take: Want["take"] = (text, at) => {
-    if (segment.held === 0) segment.since = Math.min(at.at, now);
+    if (segment.held === 0) segment.since = Math.min(at.at - ahead, now);
     segment.pieces.push(text);
     segment.held += text.length;
     item.recordSeq = at.seq;
@@ -132,14 +138,14 @@ const restoreOpen = (memory: Memory, item: TextItem, saved: SavedItem, now: numb
   return held === 0 ? [] : [{ key: item.key, seq, skip, index: 0, left: held, take }];
 };
 
-const restoreItem = (memory: Memory, saved: SavedItem, now: number): ReadonlyArray<Want> => {
+const restoreItem = (memory: Memory, saved: SavedItem, now: number, ahead: number): ReadonlyArray<Want> => {
   const { kind, turnId, path, itemId, next, done, ended } = saved;
   const item = makeItem(kind, { turnId, agentPath: path ?? root, itemId });
   item.nextNumber = next;
   item.done = done === true;
   item.ended.push(...(ended ?? []).map(restoreEnded));
   memory.items.set(item.key, item);
-  return restoreOpen(memory, item, saved, now);
+  return restoreOpen(memory, item, saved, now, ahead);
 };
 
 const restoreOutput = (memory: Memory, saved: SavedOutput, now: number): ReadonlyArray<Want> => {
@@ -204,7 +210,13 @@ export const savedAccounts = (interpretive: string): Accounts => {
 };
 
 /** The memory at the checkpoint. What is held ages from when its record came; the rest, and after a clock that went back, from `now`. */
-export const restoreMemory = (threadId: string, checkpoint: Checkpoint, read: ReadRecords, now: number): Memory => {
+export const restoreMemory = (
+  threadId: string,
+  checkpoint: Checkpoint,
+  read: ReadRecords,
+  now: number,
+  ahead = 0,
+): Memory => {
   const { generation, seq, interpretive } = checkpoint;
   const saved = parse(interpretive);
   const memory = emptyMemory(generation, saved === undefined ? emptyAccounts() : restoreAccounts(saved.accounts));
@@ -217,7 +229,7 @@ export const restoreMemory = (threadId: string, checkpoint: Checkpoint, read: Re
   for (const [key, usage] of saved.usage ?? []) memory.usage.set(key, { ...usage, since: now });
   for (const diff of saved.diffs ?? []) restoreDiff(memory, read, threadId, now, diff);
   const wants = [
-    ...(saved.items ?? []).flatMap((item) => restoreItem(memory, item, now)),
+    ...(saved.items ?? []).flatMap((item) => restoreItem(memory, item, now, ahead)),
     ...(saved.outputs ?? []).flatMap((output) => restoreOutput(memory, output, now)),
     ...(saved.plans ?? []).map((plan) => restorePlan(memory, plan)),
   ];

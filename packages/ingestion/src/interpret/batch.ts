@@ -23,8 +23,10 @@ export interface Holder {
 export interface Surroundings {
   readonly threadId: string;
   readonly reasoning: ReasoningDetail;
-  /** Milliseconds. */
+  /** Milliseconds of a clock that never jumps. */
   readonly now: number;
+  /** How far the clock on the wall, which records have, is ahead of `now`; nothing unless said. */
+  readonly ahead?: number;
   readonly state: () => ThreadState | undefined;
   readonly look: Lookups;
   readonly blobs: Blobs;

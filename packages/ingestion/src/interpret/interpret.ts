@@ -73,7 +73,7 @@ export interface Interpretable {
 /** Turns to a record. A clock that went back since it came must not keep what is held for longer. */
 const turnTo = (it: Interpretation, { seq, at }: Interpretable): void => {
   it.seq = seq;
-  it.arrived = Math.min(at, it.now);
+  it.arrived = Math.min(at - (it.ahead ?? 0), it.now);
 };
 
 const ask = (it: Interpretation, event: RuntimeEvent): Verdict =>

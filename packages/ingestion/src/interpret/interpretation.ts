@@ -17,8 +17,10 @@ export interface Interpretation {
   readonly threadId: string;
   readonly memory: Memory;
   readonly reasoning: ReasoningDetail;
-  /** Milliseconds. */
+  /** Milliseconds of a clock that never jumps. */
   readonly now: number;
+  /** How far the clock on the wall, which records have, is ahead of `now`; nothing unless said. */
+  readonly ahead?: number;
   /** With what this step did before. */
   readonly state: () => ThreadState | undefined;
   readonly look: Lookups;

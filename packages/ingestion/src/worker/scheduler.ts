@@ -29,6 +29,7 @@ import type { Accepted } from "./intake.ts";
 import { storedOf, takeRound } from "./shares.ts";
 import type { Share } from "./shares.ts";
 import { isSettledElsewhere } from "../interpret/settlement.ts";
+import { steadyTime } from "../steady.ts";
 import { quietly, visit, wantsStep } from "./visit.ts";
 import type { VisitTools } from "./visit.ts";
 
@@ -65,7 +66,7 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
       woken.openUnsafe();
     };
 
-    const now = (): number => clock.currentTimeMillisUnsafe();
+    const now = (): number => steadyTime(clock).now;
 
     const isStreaming = ({ threadId }: Lane): boolean => writer.state(threadId)?.textDelivery !== "buffered";
 
@@ -133,7 +134,7 @@ export const makeScheduler = (tools: SchedulerTools): Effect.Effect<Scheduler, n
 
     const tryQuietly = (lane: Lane, entries: ReadonlyArray<JournalEntry>): Resume | "done" | "failed" => {
       try {
-        return quietly(tools, lane, entries, now()) ?? "done";
+        return quietly(tools, lane, entries, steadyTime(clock)) ?? "done";
       } catch {
         // The visit finds it again, with the record at fault.
         return "failed";

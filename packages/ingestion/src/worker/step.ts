@@ -17,8 +17,10 @@ import { flushEverything, settleEverything } from "../interpret/settlement.ts";
 /** What both ways of interpreting need. */
 export interface Reading {
   readonly reasoning: ReasoningDetail;
-  /** Milliseconds. */
+  /** Milliseconds of a clock that never jumps. */
   readonly now: number;
+  /** How far the clock on the wall, which records have, is ahead of `now`; nothing unless said. */
+  readonly ahead?: number;
 }
 
 const impossible = (): never => {
@@ -30,7 +32,7 @@ export const runLaneQuietly = (
   lane: Lane,
   records: ReadonlyArray<Interpretable>,
   writer: Writer["Service"],
-  { reasoning, now }: Reading,
+  { reasoning, now, ahead = 0 }: Reading,
 ): Resume | undefined => {
   const { threadId } = lane;
   const state = writer.state(threadId);
@@ -38,6 +40,7 @@ export const runLaneQuietly = (
     threadId,
     reasoning,
     now,
+    ahead,
     state: () => state,
     look: writer.look(threadId),
     blobs: noBlobs,
@@ -88,11 +91,12 @@ export const runLaneInStep = (lane: Lane, tx: StepTx, work: StepWork): void => {
     if (decision.events.length > 0) lane.after = tx.head();
     return undefined;
   };
-  const { reasoning, now, blobs } = work;
+  const { reasoning, now, ahead = 0, blobs } = work;
   const around: Surroundings = {
     threadId,
     reasoning,
     now,
+    ahead,
     state: tx.state,
     look: tx.look,
     blobs,

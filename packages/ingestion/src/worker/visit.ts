@@ -18,6 +18,8 @@ import { highestRevision } from "./live.ts";
 import { emptyMemory } from "../interpret/memory.ts";
 import type { Memory } from "../interpret/memory.ts";
 import { restoreMemory } from "../checkpoint/restore.ts";
+import { currentSteadyTime } from "../steady.ts";
+import type { SteadyTime } from "../steady.ts";
 import { maskable } from "./secrets.ts";
 import { runLaneInStep, runLaneQuietly } from "./step.ts";
 import { maskerOf } from "../text/masking.ts";
@@ -64,16 +66,16 @@ const step = Effect.fnUntraced(function* (
   // A batch of one names its record even where the failure comes with the commit.
   let at = work.records.length === 1 ? work.records[0] : undefined;
   let ran = false;
-  const run = (tx: StepTx, blobs: Blobs, now: number): void => {
+  const run = (tx: StepTx, blobs: Blobs, time: SteadyTime): void => {
     // The memory changes with the first run: a second one would say everything twice.
     if (ran) throw new Error("a step of ingestion was run twice");
     ran = true;
-    runLaneInStep(lane, tx, { ...work, blobs, reasoning, now, at: (record) => (at = record ?? at) });
+    runLaneInStep(lane, tx, { ...work, ...time, blobs, reasoning, at: (record) => (at = record ?? at) });
   };
   const committed = Effect.gen(function* () {
     const blobs = yield* prepareBlobs(journal, lane.threadId, lane.memory, work.records);
-    const now = yield* Clock.currentTimeMillis;
-    yield* writer.step(lane.threadId, (tx) => run(tx, blobs, now));
+    const time = yield* currentSteadyTime;
+    yield* writer.step(lane.threadId, (tx) => run(tx, blobs, time));
   });
   yield* Effect.mapError(committed, (error): Problem => ({ error, at }));
   lane.sinceCheckpoint = 0;
@@ -92,12 +94,12 @@ export const quietly = (
   { writer, reasoning, secretsOf }: VisitTools,
   lane: Lane,
   records: ReadonlyArray<Interpretable>,
-  now: number,
+  time: SteadyTime,
 ): Resume | undefined => {
   const secrets = secretsOf(lane.threadId);
   lane.masker = secrets.length === 0 ? undefined : maskerOf(maskable(secrets), lane.masker);
   lane.sinceCheckpoint += records.length;
-  return runLaneQuietly(lane, records, writer, { reasoning, now });
+  return runLaneQuietly(lane, records, writer, { reasoning, ...time });
 };
 
 const finished = (records: ReadonlyArray<Interpretable>): Resume => ({ record: records.length, event: 0 });
@@ -108,9 +110,9 @@ const runBatch = Effect.fnUntraced(function* (
   records: ReadonlyArray<Interpretable>,
   flush: Flush,
 ): Effect.fn.Return<void, Problem> {
-  const now = yield* Clock.currentTimeMillis;
+  const time = yield* currentSteadyTime;
   const from = yield* attempt(
-    () => quietly(tools, lane, records, now),
+    () => quietly(tools, lane, records, time),
     () => next(lane, records),
   );
   if (from === undefined && !wantsStep(lane, flush)) return;
@@ -140,7 +142,7 @@ const catchUp = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, Problem> {
   const { writer, journal } = tools;
   const { threadId } = lane;
-  const now = yield* Clock.currentTimeMillis;
+  const time = yield* currentSteadyTime;
   if (lane.isLoaded) lane.revisions += highestRevision(lane) + 1;
   lane.isLoaded = false;
   // A step that was undone may have named a sequence that never was.
@@ -153,7 +155,7 @@ const catchUp = Effect.fnUntraced(function* (
       lane.memory =
         checkpoint === undefined
           ? emptyMemory(0)
-          : restoreMemory(threadId, checkpoint, read(checkpoint.generation), now);
+          : restoreMemory(threadId, checkpoint, read(checkpoint.generation), time.now, time.ahead);
     },
     () => undefined,
   );
