@@ -2,7 +2,8 @@
 export { Configuration } from "./config/Configuration.ts";
 export { locateDataFolder } from "./config/data-folder.ts";
 export { Core, type CoreOptions } from "./core.ts";
-export { openEmbedded, Tributary, type Embedded, type EmbeddedOptions } from "./embedded.ts";
+export { openEmbedded, Tributary, type Embedded } from "./embedded.ts";
+export type { InsideError, InsideOptions } from "./inside.ts";
 export { makeApp } from "./http/app.ts";
 export { Closing } from "./http/Closing.ts";
 export { EventPages } from "./http/EventPages.ts";

@@ -5,7 +5,6 @@ import type { Scope } from "effect";
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http";
 import type { HttpServerRequest } from "effect/http";
 import { HttpApiBuilder, OpenApi } from "effect/http-api";
-import { RpcHandlers } from "../rpc/handlers.ts";
 import { Tickets } from "../rpc/Tickets.ts";
 import { rpc } from "../rpc/wire.ts";
 import type { Allowlist } from "./allowlist.ts";
@@ -35,7 +34,7 @@ const openApi = HttpRouter.use((router) =>
 );
 
 const routes = Layer.mergeAll(HttpApiBuilder.layer(Api).pipe(Layer.provide(groups)), openApi, docs).pipe(
-  Layer.provide(Layer.mergeAll(authorization, Tickets.layer, RpcHandlers.layer)),
+  Layer.provide(Layer.mergeAll(authorization, Tickets.layer)),
 );
 
 /** Ids may have 512 code units, each up to nine characters once it is encoded in a path. */

@@ -2,7 +2,7 @@
 import type { Caller } from "@tributary/contracts/api";
 import { TributaryRpcs } from "@tributary/contracts/rpc";
 import type { TributaryRpc } from "@tributary/contracts/rpc";
-import { Array as Arr, Context, Effect, Layer, Stream } from "effect";
+import { Array as Arr, Context, Effect, Stream } from "effect";
 import type { Rpc } from "effect/rpc";
 import { attachmentCalls } from "../http/handlers/attachments.ts";
 import { auditCalls, deviceCalls, pairingCalls } from "../http/handlers/auth.ts";
@@ -92,20 +92,23 @@ export const unhandled: ReadonlyArray<string> = [...TributaryRpcs.requests.keys(
   (tag) => functionOf(tag) === undefined,
 );
 
+/** What the handlers need of the server. */
+export type RpcServices = Exclude<Needs, Caller>;
+
 /** Handlers of the whole group with the services that they need, ready for any number of sessions. */
 export class RpcHandlers extends Context.Service<RpcHandlers, Context.Context<Rpc.ToHandler<TributaryRpc>>>()(
   "tributary/server/RpcHandlers",
-) {
-  static readonly layer: Layer.Layer<RpcHandlers, never, Exclude<Needs, Caller>> = Layer.effect(
-    RpcHandlers,
-    Effect.map(Effect.context<Exclude<Needs, Caller>>(), (context) => {
-      const handlers = [...TributaryRpcs.requests.values()].flatMap((rpc) => {
-        const run = functionOf(rpc._tag);
-        return run === undefined
-          ? []
-          : [[rpc.key, { tag: rpc._tag, handler: (payload: Payload) => run(callOf(payload)), context }] as const];
-      });
-      return Context.makeUnsafe<Rpc.ToHandler<TributaryRpc>>(new Map<string, unknown>(handlers));
-    }),
-  );
-}
+) {}
+
+export const makeRpcHandlers: Effect.Effect<RpcHandlers["Service"], never, RpcServices> = Effect.map(
+  Effect.context<RpcServices>(),
+  (context) => {
+    const handlers = [...TributaryRpcs.requests.values()].flatMap((rpc) => {
+      const run = functionOf(rpc._tag);
+      return run === undefined
+        ? []
+        : [[rpc.key, { tag: rpc._tag, handler: (payload: Payload) => run(callOf(payload)), context }] as const];
+    });
+    return Context.makeUnsafe<Rpc.ToHandler<TributaryRpc>>(new Map<string, unknown>(handlers));
+  },
+);

@@ -5,6 +5,7 @@ import { owner } from "../../src/http/Tokens.ts";
 import { encodeFrames, frameText } from "../../src/http/sse.ts";
 import { framesIn } from "../../src/rpc/frames.ts";
 import { rateOf } from "../../src/rpc/rate.ts";
+import { seats } from "../../src/rpc/seats.ts";
 import { ticketMillis, Tickets } from "../../src/rpc/Tickets.ts";
 
 describe("tickets", () => {
@@ -53,6 +54,24 @@ describe("the rate of messages", () => {
       assert.isUndefined(next.pollUnsafe());
       yield* TestClock.adjust(20);
       yield* Fiber.join(next);
+    }),
+  );
+});
+
+describe("seats", () => {
+  it.effect("are so many, and free again with their scope", () =>
+    Effect.gen(function* () {
+      const seat = seats(2);
+      yield* seat;
+      yield* Effect.scoped(seat);
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* seat;
+          const refused = yield* Effect.flip(seat);
+          assert.strictEqual(refused.code, "unavailable");
+        }),
+      );
+      yield* seat;
     }),
   );
 });

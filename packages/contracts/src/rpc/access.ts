@@ -1,6 +1,6 @@
 /** Who may call what over RPC: the same scopes as over HTTP, checked at each call. */
 import { Context, Schema } from "effect";
-import { RpcMiddleware } from "effect/rpc";
+import * as RpcMiddleware from "effect/rpc/RpcMiddleware";
 import type { Caller } from "../api/access.ts";
 import { BadRequest, Forbidden, Internal, TooManyRequests } from "../api/problems.ts";
 

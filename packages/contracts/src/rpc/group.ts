@@ -4,8 +4,10 @@
  */
 import { Context, Schema } from "effect";
 import type { HttpApiEndpoint, HttpApiSchema } from "effect/http-api";
-import { Rpc, RpcGroup } from "effect/rpc";
-import type { RpcSchema } from "effect/rpc";
+// Not from "effect/rpc": that would load servers and clients too.
+import * as Rpc from "effect/rpc/Rpc";
+import * as RpcGroup from "effect/rpc/RpcGroup";
+import type * as RpcSchema from "effect/rpc/RpcSchema";
 import { Api } from "../api/api.ts";
 import { Authorization, RequiredScope } from "../api/access.ts";
 import { PublicEvent } from "../api/live.ts";
