@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Api } from "@tributary/contracts/api";
+import { httpOnly } from "@tributary/contracts/rpc";
 
 interface Described {
   readonly method: string;
@@ -24,9 +25,13 @@ const isKeyed = ({ headers }: Described): boolean => {
 const isLive = ({ success }: Described): boolean =>
   [...success].some((schema) => "_tag" in schema && schema._tag === "StreamSse");
 
-const route = (endpoint: Described): string => {
+const route = (endpoint: Described, tag: string): string => {
   const { method, path } = endpoint;
-  const flags = `${isKeyed(endpoint) ? ", keyed: true" : ""}${isLive(endpoint) ? ", live: true" : ""}`;
+  const flags = [
+    ...(isKeyed(endpoint) ? [", keyed: true"] : []),
+    ...(isLive(endpoint) ? [", live: true"] : []),
+    ...(Object.hasOwn(httpOnly, tag) ? [", http: true"] : []),
+  ].join("");
   return `{ method: ${JSON.stringify(method)}, path: ${JSON.stringify(path)}${flags} }`;
 };
 
@@ -35,7 +40,7 @@ export const routesModule = (): string => {
   const body = groups.map(
     ({ identifier, endpoints }) =>
       `  ${identifier}: {\n${Object.entries(endpoints)
-        .map(([name, endpoint]) => `    ${name}: ${route(endpoint)},\n`)
+        .map(([name, endpoint]) => `    ${name}: ${route(endpoint, `${identifier}.${name}`)},\n`)
         .join("")}  },\n`,
   );
   return [

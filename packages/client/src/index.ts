@@ -8,5 +8,6 @@ export { httpTransport, inProcess, type HttpOptions } from "./http.ts";
 export * from "./reducer/index.ts";
 export type { RetryOptions } from "./retry.ts";
 export { FollowedShells, type FollowShellsOptions, type ShellsView } from "./shells.ts";
+export { portTransport, webSocketTransport, type PortLike, type WebSocketOptions } from "./websocket.ts";
 export type { Call, Route, Transport } from "./transport.ts";
 export type { Calls, CallOptions } from "./types.ts";

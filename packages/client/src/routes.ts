@@ -37,8 +37,8 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     withdraw: { method: "DELETE", path: "/threads/:threadId/inputs/:inputId", keyed: true },
   },
   attachments: {
-    upload: { method: "POST", path: "/attachments" },
-    download: { method: "GET", path: "/attachments/:attachmentId" },
+    upload: { method: "POST", path: "/attachments", http: true },
+    download: { method: "GET", path: "/attachments/:attachmentId", http: true },
     remove: { method: "DELETE", path: "/attachments/:attachmentId" },
   },
   requests: {
@@ -81,18 +81,18 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     decide: { method: "POST", path: "/pairings/:pairingId/decision" },
   },
   claims: {
-    claim: { method: "POST", path: "/pairings/claim" },
-    collect: { method: "POST", path: "/pairings/:pairingId/token" },
+    claim: { method: "POST", path: "/pairings/claim", http: true },
+    collect: { method: "POST", path: "/pairings/:pairingId/token", http: true },
   },
   cookie: {
-    set: { method: "POST", path: "/auth/cookie" },
-    clear: { method: "DELETE", path: "/auth/cookie" },
+    set: { method: "POST", path: "/auth/cookie", http: true },
+    clear: { method: "DELETE", path: "/auth/cookie", http: true },
   },
   audit: {
     list: { method: "GET", path: "/audit" },
   },
   rpc: {
-    ticket: { method: "POST", path: "/auth/ticket" },
-    connect: { method: "GET", path: "/rpc" },
+    ticket: { method: "POST", path: "/auth/ticket", http: true },
+    connect: { method: "GET", path: "/rpc", http: true },
   },
 };

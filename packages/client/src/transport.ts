@@ -10,6 +10,8 @@ export interface Route {
   readonly keyed?: true;
   /** Answers with a live stream. */
   readonly live?: true;
+  /** Has no rpc: bytes, or what opens a socket. */
+  readonly http?: true;
 }
 
 export interface Call {

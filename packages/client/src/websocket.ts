@@ -1,0 +1,70 @@
+/** RPC over a WebSocket: opened with a one-time ticket, since a token does not belong into a URL. */
+import { TributaryError, unreachable } from "./errors.ts";
+import { httpTransport, type HttpOptions } from "./http.ts";
+import { rpcTransport, type OpenLink } from "./rpc.ts";
+import { routes } from "./routes.ts";
+import type { Route, Transport } from "./transport.ts";
+
+export interface WebSocketOptions extends HttpOptions {
+  /** Where the platform has none of its own. */
+  readonly WebSocket?: typeof globalThis.WebSocket;
+}
+
+/** The token was revoked or ran out. */
+const revoked = 4401;
+
+const closedBy = (url: string, { code, reason }: CloseEvent): TributaryError =>
+  code === revoked
+    ? new TributaryError({ code: "unauthorized", detail: reason, userAction: "login", status: 401 })
+    : unreachable(url, new Error(`The WebSocket closed with ${code} ${reason}`));
+
+/** Calls and streams over one WebSocket. Tickets, and bodies that are bytes, go over HTTP. */
+export const webSocketTransport = (options: WebSocketOptions): Transport => {
+  const http = httpTransport(options);
+  const Socket = options.WebSocket ?? globalThis.WebSocket;
+  const page = (globalThis as { location?: { origin?: string } }).location?.origin ?? "";
+  const url = options.url === "" ? page : options.url.replace(/\/+$/, "");
+
+  const open: OpenLink = async ({ message, closed }) => {
+    const { ticket } = (await http.call({
+      name: "rpc.ticket",
+      route: routes["rpc"]?.["ticket"] as Route,
+    })) as { readonly ticket: string };
+    const socket = new Socket(`${url.replace(/^http/, "ws")}/rpc?ticket=${encodeURIComponent(ticket)}`);
+    await new Promise<void>((resolve, reject) => {
+      socket.addEventListener("open", () => resolve());
+      socket.addEventListener("close", (event) => reject(closedBy(url, event)));
+    });
+    socket.addEventListener("message", ({ data }) => message(JSON.parse(String(data))));
+    socket.addEventListener("close", (event) => closed(closedBy(url, event)));
+    return {
+      send: (one) => {
+        if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(one));
+      },
+      close: () => socket.close(),
+    };
+  };
+
+  const { silenceMs } = options;
+  return rpcTransport(open, { where: url, http, ...(silenceMs === undefined ? {} : { silenceMs }) });
+};
+
+/** What a `MessagePort` has in browsers, in Node and in Electron's windows. */
+export interface PortLike {
+  readonly postMessage: (message: unknown) => void;
+  readonly addEventListener: (type: string, listener: (event: { readonly data: unknown }) => void) => void;
+  readonly start?: () => void;
+  readonly close: () => void;
+}
+
+/** RPC over a MessagePort whose other end a server of the same machine serves. It can't be opened again. */
+export const portTransport = (port: PortLike): Transport =>
+  rpcTransport(
+    ({ message, closed }) => {
+      port.addEventListener("message", ({ data }) => message(data));
+      port.addEventListener("close", () => closed(unreachable("The other end of the port", undefined)));
+      port.start?.();
+      return Promise.resolve({ send: (one) => port.postMessage(one), close: () => port.close() });
+    },
+    { where: "The other end of the port" },
+  );
