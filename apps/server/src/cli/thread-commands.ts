@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Effect } from "effect";
+import { attachFiles } from "./attachments.ts";
 import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
 import type { Connection } from "./connection.ts";
@@ -19,11 +20,11 @@ type Told<A> = (value: A) => string;
 const calling = Effect.fnUntraced(function* <A, E>(
   target: Target,
   depth: "store" | "nothing",
-  call: (client: Connection["client"]) => Effect.Effect<A, E>,
+  call: (client: Connection["client"], access: Connection["access"]) => Effect.Effect<A, E>,
   told: Told<A>,
 ) {
   const { client, access } = yield* connect(target, depth);
-  const value = yield* Effect.mapError(call(client), clientFailure(access));
+  const value = yield* Effect.mapError(call(client, access), clientFailure(access));
   return yield* target.json ? printJson(value) : print(told(value));
 }, Effect.scoped);
 
@@ -156,6 +157,8 @@ export interface Send {
   readonly delivery: "auto" | "prompt" | "steer" | "queue";
   readonly inputId: string | undefined;
   readonly source: string | undefined;
+  /** Files that go along. */
+  readonly attach: ReadonlyArray<string>;
 }
 
 const way = {
@@ -165,21 +168,24 @@ const way = {
 } as const;
 
 /** `source`: something that acts for a person says it, and the thread shows that it did. */
-export const sendInput = (target: Target, { threadId, text, delivery, inputId, source }: Send) =>
+export const sendInput = (target: Target, { threadId, text, delivery, inputId, source, attach }: Send) =>
   calling(
     target,
     "nothing",
-    (client) =>
-      client.inputs.submit({
-        params: { threadId },
-        headers,
-        payload: {
-          inputId: inputId ?? randomUUID(),
-          text,
-          delivery,
-          ...(source === undefined ? {} : { origin: { kind: "automation" as const, source } }),
-        },
-      }),
+    (client, access) =>
+      Effect.flatMap(attachFiles(access, attach), (attached) =>
+        client.inputs.submit({
+          params: { threadId },
+          headers,
+          payload: {
+            inputId: inputId ?? randomUUID(),
+            text,
+            delivery,
+            ...attached,
+            ...(source === undefined ? {} : { origin: { kind: "automation" as const, source } }),
+          },
+        }),
+      ),
     ({ inputId: id, receipt: { mode = "queue" } }) => `${way[mode]} (input ${id}).\n`,
   );
 

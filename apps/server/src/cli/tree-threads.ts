@@ -1,7 +1,7 @@
 /** The subcommands about threads, their inputs, queue and session. What they do is loaded when they are called. */
 import { Effect, Option } from "effect";
 import { Argument, Command, Flag } from "effect/cli";
-import { root, targetOf } from "./root.ts";
+import { attachFlag, root, targetOf } from "./root.ts";
 import type { Target } from "./root.ts";
 
 type Module = typeof import("./thread-commands.ts");
@@ -156,10 +156,11 @@ export const send = Command.make(
     ),
     id: optional("id", "ID", "The input's id: the same one again is the same input"),
     source: optional("source", "NAME", "It is said by this program for you"),
+    attach: attachFlag,
   },
-  ({ thread: threadId, text: words, delivery, id, source }) =>
+  ({ thread: threadId, text: words, delivery, id, source, attach }) =>
     using((it, target) =>
-      it.sendInput(target, { threadId, text: words, delivery, inputId: unwrap(id), source: unwrap(source) }),
+      it.sendInput(target, { threadId, text: words, delivery, inputId: unwrap(id), source: unwrap(source), attach }),
     ),
 ).pipe(about("Say something in a thread; says which way it goes"));
 

@@ -44,6 +44,8 @@ describe("tributary run --attach", () => {
         assert.deepInclude(served, { code: 0 }, served.stderr);
         const queued = served.stdout.split("\n").find((line) => line.includes('"input.queued"')) ?? "{}";
         assert.deepInclude(JSON.parse(queued).payload.attachments[0], { name: "one.png", mimeType: "image/png" });
+        const sent = yield* runToEnd(["send", JSON.parse(queued).streamId, "again", "--attach", image], options);
+        assert.deepInclude(sent, { code: 0 }, sent.stderr);
         server.kill("SIGTERM");
         yield* Effect.promise(() => server.ended);
       }),

@@ -304,9 +304,9 @@ describe("attachments of inputs", () => {
     () =>
       Effect.gen(function* () {
         const opened: Array<OpenOptions> = [];
-        const scripted = yield* Effect.promise(() => loadAdapter("scripted"));
-        if (scripted === undefined) throw new Error("there is no scripted runtime");
-        const adapter = {
+        const scripted = yield* Effect.promise(async () => loadAdapter("scripted"));
+      if (scripted === undefined) throw new Error("there is no scripted runtime");
+      const adapter = {
           ...scripted,
           open: (options: OpenOptions) => {
             opened.push(options);
