@@ -35,7 +35,7 @@ const namesOf = (name: string, pathExtensions: string | undefined): ReadonlyArra
 
 /**
  * `command`: a name to look up, or a path. `searchPath` is the PATH that the child will have; `pathExtensions` is PATHEXT,
- * where the platform has it. Links to the same file count once. Looks at the file system.
+ * where the platform has it. Relative folders on it are passed over. Links to the same file count once. Looks at the file system.
  */
 export const locate = (command: string, searchPath: string, pathExtensions?: string): Located => {
   if (isAbsolute(command) || /[\\/]/.test(command)) {
@@ -44,7 +44,8 @@ export const locate = (command: string, searchPath: string, pathExtensions?: str
   }
   const found = new Map<string, string>();
   for (const folder of searchPath.split(delimiter)) {
-    if (folder === "") continue;
+    // A relative entry would be a folder of whatever workspace we were started in: its programs are not ours to start.
+    if (!isAbsolute(folder)) continue;
     for (const name of namesOf(command, pathExtensions)) {
       const path = resolve(join(folder, name));
       if (isProgram(path) && !found.has(real(path))) found.set(real(path), path);

@@ -36,6 +36,19 @@ describe("a program", () => {
     expect(locate("tool", "")).toEqual({ shadowed: [] });
   });
 
+  it("is none of the folder that we were started in, whatever the path says", () => {
+    const before = process.cwd();
+    try {
+      process.chdir(at("a"));
+      expect(locate("tool", [".", "", "../b", at("b")].join(delimiter))).toEqual({
+        path: at("b", "tool"),
+        shadowed: [],
+      });
+    } finally {
+      process.chdir(before);
+    }
+  });
+
   it("is taken as it is when a path is given", () => {
     expect(locate(at("b", "tool"), path("a"))).toEqual({ path: at("b", "tool"), shadowed: [] });
     expect(locate(at("none"), path("a"))).toEqual({ shadowed: [] });

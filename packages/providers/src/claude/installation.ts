@@ -1,8 +1,8 @@
 /** What is known of an instance without opening a session: program, version, account and models. */
 import { randomUUID } from "node:crypto";
-import { tmpdir } from "node:os";
 import type { Installation, InstanceConfig } from "@tributary/contracts";
 import { Effect, Option, Stream } from "effect";
+import { emptyFolder } from "../empty-folder.ts";
 import { asObject, asWords, defined, type NativeObject } from "../native.ts";
 import { isOversize } from "../process/index.ts";
 import { capabilities } from "./capabilities.ts";
@@ -18,7 +18,13 @@ const newMarker = (): string => `installation-${randomUUID()}`;
 const readVersion = (instance: InstanceConfig, path: string): Effect.Effect<string | undefined> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const agent = yield* spawnClaude({ instance, path, args: ["--version"], cwd: tmpdir(), marker: newMarker() });
+      const agent = yield* spawnClaude({
+        instance,
+        path,
+        args: ["--version"],
+        cwd: yield* emptyFolder,
+        marker: newMarker(),
+      });
       const lines = yield* Stream.runCollect(agent.lines);
       const line = lines.find((each) => !isOversize(each) && /\d+\.\d+\.\d+/.test(each));
       return typeof line === "string" ? /\d+\.\d+\.\d+\S*/.exec(line)?.[0] : undefined;
@@ -56,7 +62,7 @@ const greet = (instance: InstanceConfig, path: string): Effect.Effect<Greeting |
   Effect.scoped(
     Effect.gen(function* () {
       const args = [...wireArguments, ...quiet];
-      const agent = yield* spawnClaude({ instance, path, args, cwd: tmpdir(), marker: newMarker() });
+      const agent = yield* spawnClaude({ instance, path, args, cwd: yield* emptyFolder, marker: newMarker() });
       const request = { type: "control_request", request_id: "1", request: { subtype: "initialize", hooks: null } };
       yield* agent.write(JSON.stringify(request));
       const bodies = agent.lines.pipe(

@@ -1,8 +1,8 @@
 /** What is known of an instance without opening a session: program, version, account and models. */
 import { randomUUID } from "node:crypto";
-import { tmpdir } from "node:os";
 import type { Installation, InstanceConfig } from "@tributary/contracts";
 import { Effect, Stream } from "effect";
+import { emptyFolder } from "../empty-folder.ts";
 import { asObject, asText, asWords, defined, type NativeObject } from "../native.ts";
 import { isOversize, makeJsonRpc } from "../process/index.ts";
 import { environmentSecrets, Secrets } from "../secrets.ts";
@@ -19,7 +19,13 @@ const newMarker = (): string => `installation-${randomUUID()}`;
 const readVersion = (instance: InstanceConfig, path: string): Effect.Effect<string | undefined> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const agent = yield* spawnCodex({ instance, path, args: ["--version"], cwd: tmpdir(), marker: newMarker() });
+      const agent = yield* spawnCodex({
+        instance,
+        path,
+        args: ["--version"],
+        cwd: yield* emptyFolder,
+        marker: newMarker(),
+      });
       const lines = yield* Stream.runCollect(agent.lines);
       const line = lines.find((each) => !isOversize(each) && /\d+\.\d+\.\d+/.test(each));
       return typeof line === "string" ? /\d+\.\d+\.\d+\S*/.exec(line)?.[0] : undefined;
@@ -43,7 +49,13 @@ const accountOf = (reply: NativeObject): NonNullable<Installation["account"]> =>
 const ask = (instance: InstanceConfig, path: string): Effect.Effect<Partial<Installation>> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const agent = yield* spawnCodex({ instance, path, args: ["app-server"], cwd: tmpdir(), marker: newMarker() });
+      const agent = yield* spawnCodex({
+        instance,
+        path,
+        args: ["app-server"],
+        cwd: yield* emptyFolder,
+        marker: newMarker(),
+      });
       const rpc = yield* makeJsonRpc({ transport: agent, dialect: "bare" });
       const call = (method: string, params: NativeObject = {}) =>
         Effect.map(rpc.request(method, params, { deadline: DEADLINE }), (result) => asObject(result) ?? {});
