@@ -273,6 +273,8 @@ describe("a client that does not read", () => {
         close: () => socket.close(),
       });
       valueOf(yield* promise(() => stalled.call("system.version")));
+      const stream = stalled.follow("events.live", { params: { threadId: "T" } });
+      yield* promise(() => stream.take(synced));
       socket.pause();
       const memory = () => {
         collectGarbage();
@@ -286,7 +288,8 @@ describe("a client that does not read", () => {
       const live = yield* connectRpc(server);
       const following = live.follow("events.live", { params: { threadId: "T" } });
       yield* promise(() => following.take(synced));
-      for (let round = 0; round < 20; round += 1) {
+      const rounds = 20;
+      for (let round = 0; round < rounds; round += 1) {
         valueOf(
           yield* promise(() =>
             live.call("threads.update", { params: { threadId: "T" }, payload: { title: `t${round}` } }),
@@ -302,6 +305,14 @@ describe("a client that does not read", () => {
       const refused = outcomes.filter((outcome) => "problem" in outcome && outcome.problem.status === 429).length;
       assert.strictEqual(answered + refused, calls);
       assert.isAbove(answered, 0);
+      // The stream goes on where it stood.
+      const titles = (yield* promise(() => stream.take(({ data }) => data.payload?.title === `t${rounds - 1}`)))
+        .filter(({ event, data }) => event === "event" && data.type === "thread.renamed")
+        .map(({ data }) => data.payload.title);
+      assert.deepStrictEqual(
+        titles,
+        Array.from({ length: rounds }, (_, round) => `t${round}`),
+      );
     }),
   );
 });
