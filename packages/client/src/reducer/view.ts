@@ -75,9 +75,10 @@ export class ThreadView {
     return this.#inputs;
   }
 
-  /** Requests that wait for an answer, or whose answer (from whichever device) is on its way. */
+  /** Requests that wait for an answer. What became of others, by whom, is in their rows. */
   get requests(): ReadonlyArray<RequestRow> {
     this.#requests ??= (this.state.facts?.asks ?? [])
+      .filter(({ pending }) => pending)
       .flatMap(({ id }) => {
         const row = find(this.state.timeline, "request", id);
         return row?.kind === "request" ? row : [];
