@@ -42,7 +42,7 @@ const crossOrigin = ({ headers }: Request): Readonly<Record<string, string>> | u
         "access-control-allow-origin": origin,
         // Named one by one in the settings: such a page may use its person's cookie.
         "access-control-allow-credentials": "true",
-        "access-control-expose-headers": "allow, www-authenticate",
+        "access-control-expose-headers": "allow, content-disposition, www-authenticate",
         vary: "Origin",
       };
 };
@@ -53,7 +53,7 @@ const preflight = (cors: Readonly<Record<string, string>>): Response =>
     headers: {
       ...cors,
       "access-control-allow-methods": "GET, POST, PATCH, DELETE",
-      "access-control-allow-headers": "authorization, content-type, idempotency-key, last-event-id",
+      "access-control-allow-headers": "authorization, content-type, idempotency-key, last-event-id, x-filename",
       "access-control-max-age": "600",
     },
   });
