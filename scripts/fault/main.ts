@@ -14,6 +14,7 @@ const family: Family<FaultContext> = {
     "--seed N      the moments and choices of an earlier run (printed at the end of each)",
     "--kills N     ingestion, engine: how often the server is killed (default 200)",
     "--times N     engine: how often clients race (default 200)",
+    "--crashes N   engine: how often all reactors are cut between attempt and outcome (default 10)",
     "scenarios NAME  only files whose name contains it",
   ],
   entries: [
@@ -29,7 +30,8 @@ const family: Family<FaultContext> = {
     },
     {
       name: "engine",
-      summary: "kill -9 under commands; races; runtimes that hang or die in each call; a second process",
+      summary:
+        "kill -9 under commands and in each reactor; races; runtimes that hang or die in each call; a clock that jumps back; a second process",
       load: async () => (await import("./engine.ts")).engine,
     },
   ],

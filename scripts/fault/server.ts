@@ -48,11 +48,13 @@ interface Started {
   readonly complaints: () => string;
 }
 
-const start = (args: ReadonlyArray<string>, cwd: string): Started => {
+type Environment = Readonly<Record<string, string>>;
+
+const start = (args: ReadonlyArray<string>, cwd: string, env: Environment = {}): Started => {
   const child = spawn(process.execPath, [launcher, ...args], {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NO_COLOR: "1" },
+    env: { ...process.env, NO_COLOR: "1", ...env },
   });
   running.add(child);
   let stderr = "";
@@ -78,9 +80,9 @@ const start = (args: ReadonlyArray<string>, cwd: string): Started => {
 const serveArgs = (data: string): ReadonlyArray<string> => ["serve", "--port", "0", "--json", "--data", data];
 
 /** Starts one and waits until it is ready. Throws with what it said when it ends instead. */
-export const startServer = async (data: string, cwd: string): Promise<Server> => {
+export const startServer = async (data: string, cwd: string, env: Environment = {}): Promise<Server> => {
   const begun = performance.now();
-  const { child, ended, firstLine, complaints } = start(serveArgs(data), cwd);
+  const { child, ended, firstLine, complaints } = start(serveArgs(data), cwd, env);
   const line = await firstLine;
   if (line === undefined) throw new Error(`The server did not start (${String(await ended)}): ${complaints()}`);
   const { url } = JSON.parse(line) as { readonly url: string };

@@ -20,7 +20,10 @@ export const races = (findings: Findings, times: number): Promise<void> =>
     findings.figure("races of two devices for one answer", each * threads);
     findings.figure("  won by “allow” / “reject”", `${allowed} / ${each * threads - allowed}`);
 
-    for (let n = 0; n < times; n += 1) await sameCommand(findings, server.call, `same-${n}`, work);
+    for (let n = 0; n < times; n += threads) {
+      const keys = Array.from({ length: Math.min(threads, times - n) }, (_, index) => `same-${n + index}`);
+      await Promise.all(keys.map((key) => sameCommand(findings, server.call, key, work)));
+    }
     await server.stop();
     inCopy(data, (main) => {
       const found = main

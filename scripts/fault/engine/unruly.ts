@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Findings } from "../findings.ts";
 import { survivorsOf, withFolders } from "../folders.ts";
 import { get, pause, post, startServer, type Call } from "../server.ts";
+import { isOpenRow, until, type Page } from "./looking.ts";
 
 const methods = ["open", "prompt", "steer", "answer", "interrupt", "close"] as const;
 type Method = (typeof methods)[number];
@@ -45,11 +46,12 @@ export const unrulyRuntimes = (findings: Findings): Promise<void> =>
     const cases = (["hangs", "dies"] as const).flatMap((fault) => methods.map((method) => ({ fault, method })));
     const times: Array<readonly [what: string, ms: number]> = [];
     const markers: Array<string> = [];
-    for (const { method, fault } of cases) {
-      await post(server.call, "/instances", instanceOf(method, fault));
-      const one = await unruly(findings, server.call, { method, fault, work, data });
-      times.push([`${fault} in ${method}`, one.stopMs]);
-      markers.push(...one.markers);
+    for (const { method, fault } of cases) await post(server.call, "/instances", instanceOf(method, fault));
+    // All at once: one that hangs delays no other's stop.
+    const all = await Promise.all(cases.map((one) => unruly(findings, server.call, { ...one, work, data })));
+    for (const [index, { method, fault }] of cases.entries()) {
+      times.push([`${fault} in ${method}`, all[index]?.stopMs ?? 0]);
+      markers.push(...(all[index]?.markers ?? []));
     }
     await server.stop();
     const left = await survivorsOf(markers);
@@ -109,7 +111,7 @@ const unruly = async (
   await call(`${path}/release`, { body: {} });
   const over = await until(call, threadId, isOver, stopDeadline);
   findings.expect(isOver(over), `${what}: its session is not over`, over.thread.session);
-  const open = over.rows.filter(isOpen);
+  const open = over.rows.filter(isOpenRow);
   findings.expect(open.length === 0, `${what}: open afterwards (I8)`, open);
   let left = await survivorsOf(markers);
   for (let patience = 0; left.length > 0 && patience < 40; patience += 1) {
@@ -121,12 +123,6 @@ const unruly = async (
   return { stopMs, markers };
 };
 
-// oxlint-disable-next-line typescript/no-explicit-any
-type Page = any;
-
-const isOpen = ({ streaming, status, state }: Page): boolean =>
-  streaming === true || status === "in_progress" || state === "pending" || state === "answering";
-
 const isStopped = ({ thread, turns, inputs }: Page): boolean =>
   thread.activeTurnId === undefined &&
   turns.every(({ state }: { state: string }) => state !== "running") &&
@@ -137,16 +133,6 @@ const isSettled = ({ inputs }: Page): boolean =>
   inputs.every(({ state }: { state: string }) => state !== "handed_over" && state !== "started" && state !== "queued");
 
 const isOver = ({ thread }: Page): boolean => ["exited", "released", "failed"].includes(thread.session?.state);
-
-/** The page once it is so, or as it is when time is up. */
-const until = async (call: Call, threadId: string, holds: (page: Page) => boolean, within = 30_000): Promise<Page> => {
-  const deadline = performance.now() + within;
-  for (;;) {
-    const page = await get(call, `/threads/${threadId}`);
-    if (holds(page) || performance.now() > deadline) return page;
-    await pause(25);
-  }
-};
 
 /** Markers of a thread's processes: known before they are spawned, forgotten when they are gone. */
 const markersOnceSpawned = async (data: string, threadId: string): Promise<ReadonlyArray<string>> => {
