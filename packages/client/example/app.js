@@ -118,9 +118,8 @@ const showThread = (view) => {
   $("thread").dataset.threadId = view.threadId;
   $("thread").dataset.status = shell.status.value;
   $("thread-title").textContent = shell.title ?? view.threadId;
-  $("thread-status").textContent = [shell.status.value.replace("_", " "), shell.phase?.title ?? shell.phase?.kind]
-    .filter((part) => part !== undefined)
-    .join(" · ");
+  const words = [shell.status.value.replace("_", " "), shell.phase?.title ?? shell.phase?.kind];
+  $("thread-status").textContent = [...new Set(words.filter((word) => word !== undefined))].join(" · ");
   show("stop", shell.activeTurnId !== undefined);
   show("older", view.before !== undefined);
   const steps = view.plan?.steps ?? [];

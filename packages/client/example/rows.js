@@ -42,24 +42,32 @@ const options = (request, answer) =>
     ),
   );
 
-const question = ({ id, text, options: choices, multiple, freeText, secret }) =>
-  element(
-    "fieldset",
-    { "data-question-id": id },
-    element("legend", {}, text),
-    ...choices.map(({ label, description }) =>
-      element(
-        "label",
-        {},
-        element("input", { type: multiple ? "checkbox" : "radio", name: id, value: label }),
-        label,
-        ...(description === undefined ? [] : [element("small", {}, description)]),
+const question =
+  (title) =>
+  ({ id, text, options: choices, multiple, freeText, secret }) =>
+    element(
+      "fieldset",
+      { "data-question-id": id },
+      ...(text === title ? [] : [element("legend", {}, text)]),
+      ...choices.map(({ label, description }) =>
+        element(
+          "label",
+          {},
+          element("input", { type: multiple ? "checkbox" : "radio", name: id, value: label }),
+          label,
+          ...(description === undefined ? [] : [element("small", {}, description)]),
+        ),
       ),
-    ),
-    ...(freeText || choices.length === 0
-      ? [element("input", { type: secret ? "password" : "text", name: `${id} text`, placeholder: "Or in your words" })]
-      : []),
-  );
+      ...(freeText || choices.length === 0
+        ? [
+            element("input", {
+              type: secret ? "password" : "text",
+              name: `${id} text`,
+              placeholder: "Or in your words",
+            }),
+          ]
+        : []),
+    );
 
 const valueOf = (form, { id, multiple }) => {
   const data = new FormData(form);
@@ -78,7 +86,7 @@ const questions = (request, answer) =>
         answer({ answers: Object.fromEntries(values) });
       },
     },
-    ...(request.questions ?? []).map(question),
+    ...(request.questions ?? []).map(question(request.title)),
     element("div", { className: "buttons" }, element("button", { type: "submit", "data-action": "answer" }, "Answer")),
   );
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest";
 import { bundle, type Built } from "../scripts/build.ts";
 
 /** Bytes, minified and gzipped. The README states them; raise both together, with a reason. */
-const bounds = { client: { size: 52_000, gzip: 17_000 }, reducer: { size: 32_000, gzip: 11_000 } } as const;
+const bounds = { client: { size: 54_000, gzip: 18_000 }, reducer: { size: 32_000, gzip: 11_000 } } as const;
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const kib = (bytes: number): string => `${Math.ceil(bytes / 1000)} kB`;
