@@ -1,5 +1,5 @@
 /** Attachments: uploaded first, then named by inputs. The only bodies of the API that are not JSON. */
-import { Context, Schema } from "effect";
+import { Schema } from "effect";
 import { HttpApiEndpoint, HttpApiError, HttpApiGroup, HttpApiSchema } from "effect/http-api";
 import { UserAction } from "../commands.ts";
 import { Id, Instant } from "../ids.ts";
@@ -35,9 +35,6 @@ export const attachmentTypes = [
   "text/x-log",
 ] as const;
 export type AttachmentType = (typeof attachmentTypes)[number];
-
-/** Marks an endpoint whose body or answer is bytes: it is served over HTTP alone, and has no rpc. */
-export class Binary extends Context.Reference<boolean>("tributary/api/Binary", { defaultValue: () => false }) {}
 
 export const AttachmentView = Schema.Struct({
   /** Random, to be named by inputs as `attachments: [{id}]`. Says nothing about the content. */
@@ -92,17 +89,13 @@ export const AttachmentsApi = HttpApiGroup.make("attachments")
       payload: HttpApiSchema.StreamUint8Array({ contentType: attachmentTypes }),
       success: AttachmentView,
       error: [BadRequest, PayloadTooLarge, UnsupportedMediaType, AttachmentsFull, Internal, Unavailable],
-    })
-      .annotate(RequiredScope, "operate")
-      .annotate(Binary, true),
+    }).annotate(RequiredScope, "operate"),
     /** The content, to be saved, never shown in place: `content-disposition: attachment`. */
     HttpApiEndpoint.get("download", "/attachments/:attachmentId", {
       params,
       success: HttpApiSchema.StreamUint8Array({ contentType: attachmentTypes }),
       error: [BadRequest, NotFound, Internal, Unavailable],
-    })
-      .annotate(RequiredScope, "observe")
-      .annotate(Binary, true),
+    }).annotate(RequiredScope, "observe"),
     /** Only while no thread uses it. */
     HttpApiEndpoint.delete("remove", "/attachments/:attachmentId", {
       params,
