@@ -45,10 +45,13 @@ export class Tickets extends Context.Service<
       }
     };
 
-    const look = Effect.fnUntraced(function* (ticket: string) {
+    /** `found` runs in one go with the search: of two that use one ticket, one finds it. */
+    const find = Effect.fnUntraced(function* (ticket: string, found: (hash: string) => void) {
       expire(yield* Clock.currentTimeMillis);
-      const found = waiting.get(hashOf(ticket));
-      return found === undefined || (yield* hasEnded(found.holder)) ? undefined : found.holder;
+      const hash = hashOf(ticket);
+      const holder = waiting.get(hash)?.holder;
+      found(hash);
+      return holder === undefined || (yield* hasEnded(holder)) ? undefined : holder;
     });
 
     return {
@@ -67,8 +70,8 @@ export class Tickets extends Context.Service<
         waiting.set(hashOf(ticket), { holder, expiresAt });
         return { ticket, expiresAt: iso(expiresAt) };
       }),
-      look,
-      use: (ticket) => Effect.tap(look(ticket), () => Effect.sync(() => waiting.delete(hashOf(ticket)))),
+      look: (ticket) => find(ticket, () => undefined),
+      use: (ticket) => find(ticket, (hash) => waiting.delete(hash)),
     };
   });
 }

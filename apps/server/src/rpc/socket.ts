@@ -13,6 +13,9 @@ import type { Link, Session } from "./session.ts";
 /** Bytes that may wait in a socket before more is made for it. */
 const highWater = 1024 * 1024;
 
+/** Messages in one frame. */
+const mostTogether = 100;
+
 /** How long a peer has to answer that the socket closes. */
 const farewell = "1 second";
 
@@ -59,51 +62,62 @@ const takeFrame = Effect.fnUntraced(function* (
   if (typeof frame !== "string") return yield* link.close(closeCodes.binary, "Messages are text.");
   const parsed = parse(frame);
   if (parsed === undefined) return yield* link.close(closeCodes.malformed, "Messages are JSON.");
-  for (const message of Array.isArray(parsed.message) ? parsed.message : [parsed.message]) {
+  const messages: ReadonlyArray<unknown> = Array.isArray(parsed.message) ? parsed.message : [parsed.message];
+  if (messages.length > mostTogether)
+    return yield* link.close(closeCodes.malformed, `At most ${mostTogether} messages in a frame.`);
+  for (const message of messages) {
     yield* slowly;
     yield* session.receive(message);
   }
 });
 
-/** Carries a session for as long as the peer, its token and the server last. */
-export const carry = Effect.fnUntraced(
-  function* (socket: Socket.Socket, net: NetSocket, caller: Caller["Service"]) {
-    const closing = yield* Closing;
-    const writer = yield* socket.writer;
-    const { pull } = yield* socket.reader;
-    const room = roomOf(net);
-    const broken = Deferred.makeUnsafe<Socket.CloseEvent>();
-    const link: Link = {
-      send: (message) => room.write(() => Effect.ignore(writer.write(JSON.stringify(message)))),
-      // Nothing of what comes after is read.
-      close: (code, reason) =>
-        Effect.andThen(Deferred.succeed(broken, new Socket.CloseEvent(code, reason)), Effect.never),
-    };
-    const slowly = rateOf(limits.maxMessagesPerSecond).take;
+/** Resolves when the connection is gone. */
+const goneOf = (net: NetSocket): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const gone = () => resume(Effect.void);
+    if (net.destroyed) return gone();
+    net.once("close", gone);
+    return Effect.sync(() => net.off("close", gone));
+  });
 
-    const calls = Effect.gen(function* () {
-      const session = yield* openSession(link, caller);
-      const read = Effect.gen(function* () {
-        for (;;) for (const frame of yield* pull) yield* takeFrame(frame, link, session, slowly);
-      }).pipe(Effect.orElseSucceed(() => undefined));
-      const end = yield* Effect.raceAllFirst<Effect.Effect<Socket.CloseEvent | undefined>>([
-        read,
-        Deferred.await(broken),
-        Effect.as(caller.revoked, new Socket.CloseEvent(closeCodes.revoked, "The token no longer holds.")),
-        Effect.as(closing.begun, new Socket.CloseEvent(closeCodes.goingAway, "The server stops.")),
-      ]);
-      yield* room.over;
-      return end;
-    });
+/** Speaks with the peer until it, its token or the server ends; says why, where that is ours to say. */
+const converse = Effect.fnUntraced(function* (socket: Socket.Socket, net: NetSocket, caller: Caller["Service"]) {
+  const closing = yield* Closing;
+  const writer = yield* socket.writer;
+  const { pull } = yield* socket.reader;
+  const room = roomOf(net);
+  const broken = Deferred.makeUnsafe<Socket.CloseEvent>();
+  const link: Link = {
+    send: (message) => room.write(() => Effect.ignore(writer.write(JSON.stringify(message)))),
+    // Nothing of what comes after is read.
+    close: (code, reason) =>
+      Effect.andThen(Deferred.succeed(broken, new Socket.CloseEvent(code, reason)), Effect.never),
+  };
+  const slowly = rateOf(limits.maxMessagesPerSecond).take;
 
-    const end = yield* Effect.scoped(calls);
-    if (end !== undefined) {
-      yield* Effect.ignore(writer.write(end));
-      yield* Effect.forever(pull).pipe(Effect.ignore, Effect.timeoutOption(farewell));
-    }
-    yield* Effect.sync(() => net.destroy());
-  },
-  Effect.scoped,
+  const calls = Effect.gen(function* () {
+    const session = yield* openSession(link, caller);
+    const read = Effect.gen(function* () {
+      for (;;) for (const frame of yield* pull) yield* takeFrame(frame, link, session, slowly);
+    }).pipe(Effect.orElseSucceed(() => undefined));
+    const end = yield* Effect.raceAllFirst<Effect.Effect<Socket.CloseEvent | undefined>>([
+      read,
+      Deferred.await(broken),
+      Effect.as(caller.revoked, new Socket.CloseEvent(closeCodes.revoked, "The token no longer holds.")),
+      Effect.as(closing.begun, new Socket.CloseEvent(closeCodes.goingAway, "The server stops.")),
+    ]);
+    // Nothing more is said, and the peer hears so, before the calls are interrupted: one of them may take its time.
+    yield* room.over;
+    if (end !== undefined) yield* writer.write(end);
+  });
+
+  yield* Effect.scoped(calls);
+}, Effect.scoped);
+
+/** Carries a session; when it is over, the peer has a moment to answer, then the connection is gone. */
+export const carry = Effect.fnUntraced(function* (socket: Socket.Socket, net: NetSocket, caller: Caller["Service"]) {
   // A peer that goes away while it is spoken to is no failure of ours.
-  (carried) => Effect.ignore(carried),
-);
+  yield* Effect.ignore(converse(socket, net, caller));
+  yield* Effect.timeoutOption(goneOf(net), farewell);
+  yield* Effect.sync(() => net.destroy());
+});

@@ -17,6 +17,11 @@ describe("tickets", () => {
       assert.strictEqual(yield* tickets.use(ticket), owner);
       assert.isUndefined(yield* tickets.use(ticket));
 
+      const raced = yield* tickets.issue(owner);
+      const users = Array.from({ length: 5 }, () => tickets.use(raced.ticket));
+      const found = yield* Effect.all(users, { concurrency: "unbounded" });
+      assert.strictEqual(found.filter((holder) => holder !== undefined).length, 1);
+
       const late = yield* tickets.issue(owner);
       yield* TestClock.adjust(ticketMillis - 1);
       assert.strictEqual(yield* tickets.look(late.ticket), owner);

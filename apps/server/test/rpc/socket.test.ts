@@ -83,6 +83,23 @@ describe("the ticket of a WebSocket", () => {
 });
 
 describe("a WebSocket", () => {
+  it.live("says goodbye to who closes it, and refuses a handshake that is none", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      const socket = yield* openSocket(server);
+      const { promise: closed, resolve } = Promise.withResolvers<CloseEvent>();
+      socket.addEventListener("open", () => socket.close(1000, "enough"));
+      socket.addEventListener("close", resolve);
+      const { code, wasClean } = yield* promise(() => closed);
+      assert.deepStrictEqual({ code, wasClean }, { code: 1000, wasClean: true });
+      const path = `/rpc?ticket=${yield* ticketFor(server)}`;
+      const refused = yield* upgrade(server.url, path, { "sec-websocket-version": "1" });
+      assert.isAtLeast(refused.status, 400);
+      const rpc = yield* connectRpc(server);
+      valueOf(yield* promise(() => rpc.call("system.version")));
+    }),
+  );
+
   it.live("calls within the scopes of its token, and is refused as over HTTP", () =>
     Effect.gen(function* () {
       const server = yield* freshServer;
@@ -187,6 +204,7 @@ describe("a client that breaks the protocol", () => {
           },
           closeCodes.duplicateId,
         ],
+        ["too many", (socket) => socket.send(`[${"null,".repeat(100)}null]`), closeCodes.malformed],
         ["huge", (socket) => socket.send(`"${"x".repeat(maxMessageBytes)}"`), closeCodes.tooLarge],
       ];
       for (const [what, send, code] of cases) assert.strictEqual(yield* closedAfter(server, send), code, what);

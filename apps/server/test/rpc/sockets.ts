@@ -74,7 +74,7 @@ export const upgrade = (url: string, path: string, headers: Readonly<Record<stri
               resolve({
                 status: response.statusCode ?? 0,
                 type: response.headers["content-type"],
-                body: JSON.parse(text),
+                body: text.startsWith("{") ? JSON.parse(text) : text,
               }),
             );
           });
