@@ -32,13 +32,27 @@ const takeFront = (lane: Lane, room: Room): { readonly taken: ReadonlyArray<Acce
   return { taken, bytes };
 };
 
-const number = (journal: Journal["Service"], lane: Lane, { entry }: Accepted): JournalEntry => {
-  const { threadId, numbered, begun } = lane;
-  const { generation } = entry;
-  entry.seq = (numbered.get(generation) ?? journal.lastSeq(threadId, generation)) + 1;
-  numbered.set(generation, entry.seq);
-  if (!begun.has(generation)) begun.set(generation, entry.seq);
-  return entry;
+const number = (
+  journal: Journal["Service"],
+  { threadId, numbered, begun }: Lane,
+  taken: ReadonlyArray<Accepted>,
+): ReadonlyArray<JournalEntry> => {
+  let of: number | undefined;
+  let seq = 0;
+  const entries = taken.map(({ entry }) => {
+    const { generation } = entry;
+    if (generation !== of) {
+      if (of !== undefined) numbered.set(of, seq);
+      of = generation;
+      seq = numbered.get(generation) ?? journal.lastSeq(threadId, generation);
+      if (!begun.has(generation)) begun.set(generation, seq + 1);
+    }
+    seq += 1;
+    entry.seq = seq;
+    return entry;
+  });
+  if (of !== undefined) numbered.set(of, seq);
+  return entries;
 };
 
 /** So much of each lane in turn, from the ring's front; lanes for which there is no room go to its end. Few lanes share what many would. */
@@ -56,7 +70,7 @@ export const takeRound = (ring: Array<Lane>, journal: Journal["Service"]): Reado
     lane.isQueued = false;
     lane.isBusy = true;
     const front = takeFront(lane, { records: Math.min(most, records), bytes: Math.min(visitBytes, bytes) });
-    const entries = front.taken.map((record) => number(journal, lane, record));
+    const entries = number(journal, lane, front.taken);
     records -= entries.length;
     bytes -= front.bytes;
     shares.push({ lane, entries, count: entries.length, bytes: front.bytes });

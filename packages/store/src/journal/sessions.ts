@@ -41,6 +41,20 @@ const keptSessions = 1_000;
 
 const keyOf = (threadId: string, generation: number): string => `${generation} ${threadId}`;
 
+/** Entries of one session that follow one another: a call has few of them. */
+const runsOf = (entries: ReadonlyArray<JournalEntry>): ReadonlyArray<ReadonlyArray<JournalEntry>> => {
+  const runs: Array<ReadonlyArray<JournalEntry>> = [];
+  let from = 0;
+  for (let at = 1; at <= entries.length; at += 1) {
+    const before = entries[at - 1];
+    const entry = entries[at];
+    if (entry !== undefined && entry.threadId === before?.threadId && entry.generation === before.generation) continue;
+    runs.push(entries.slice(from, at));
+    from = at;
+  }
+  return runs;
+};
+
 export const makeSessions = (connection: Connection): Sessions => {
   const sql = {
     find: connection.prepare(
@@ -88,18 +102,25 @@ export const makeSessions = (connection: Connection): Sessions => {
     if (bytes !== 0) sql.count.run(bytes);
   };
 
-  const check = (entries: ReadonlyArray<JournalEntry>): void => {
+  /** Each run's records follow what its session has, and one another. */
+  const check = (runs: ReadonlyArray<ReadonlyArray<JournalEntry>>): void => {
     const next = new Map<string, number>();
-    for (const { threadId, generation, seq } of entries) {
+    for (const run of runs) {
+      const [first] = run;
+      if (first === undefined) continue;
+      const { threadId, generation } = first;
       const name = keyOf(threadId, generation);
-      const expected = next.get(name) ?? (current(threadId, generation)?.lastSeq ?? 0) + 1;
-      if (seq !== expected) {
-        throw new StoreError({
-          reason: "fault",
-          message: `Record ${seq} of thread ${threadId}, generation ${generation} can't be appended: ${expected} is next.`,
-        });
+      let expected = next.get(name) ?? (current(threadId, generation)?.lastSeq ?? 0) + 1;
+      for (const { seq } of run) {
+        if (seq !== expected) {
+          throw new StoreError({
+            reason: "fault",
+            message: `Record ${seq} of thread ${threadId}, generation ${generation} can't be appended: ${expected} is next.`,
+          });
+        }
+        expected += 1;
       }
-      next.set(name, expected + 1);
+      next.set(name, expected);
     }
   };
 
@@ -116,6 +137,8 @@ export const makeSessions = (connection: Connection): Sessions => {
 
   /** Leaves out events that the session has seen. */
   const unseen = (session: Session, entry: JournalEntry): JournalEntry => {
+    // Most events are deltas, which have no id.
+    if (entry.events.every(({ id }) => id === undefined)) return entry;
     const isNew = ({ id }: RuntimeEvent): boolean => id === undefined || sql.seen.run(session.id, id) > 0;
     const events = entry.events.filter(isNew);
     return events.length === entry.events.length ? entry : { ...entry, events };
@@ -153,17 +176,9 @@ export const makeSessions = (connection: Connection): Sessions => {
   return {
     find,
     append: (entries, blobOf) => {
-      check(entries);
-      // One session a call is the rule; several come back in the order in which they came.
-      const bySession = Map.groupBy(entries, ({ threadId, generation }) => keyOf(threadId, generation));
-      if (bySession.size <= 1) return appendTo(entries, blobOf);
-      const stored = new Map<string, JournalEntry>();
-      for (const group of bySession.values()) {
-        for (const entry of appendTo(group, blobOf)) {
-          stored.set(`${entry.seq} ${keyOf(entry.threadId, entry.generation)}`, entry);
-        }
-      }
-      return entries.map((entry) => stored.get(`${entry.seq} ${keyOf(entry.threadId, entry.generation)}`) ?? entry);
+      const runs = runsOf(entries);
+      check(runs);
+      return runs.flatMap((run) => appendTo(run, blobOf));
     },
     count,
     bytes: () => Number(sql.bytes.get()?.["value"] ?? 0),
