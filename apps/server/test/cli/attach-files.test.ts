@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { assert, describe, it } from "@effect/vitest";
 import { Effect } from "effect";
 import { mediaTypeOf } from "../../src/cli/attachments.ts";
-import { runToEnd, serveProcess } from "../support/process.ts";
+import { inside } from "../support/inside.ts";
+import { serveProcess } from "../support/process.ts";
 import { temporaryFolders } from "../support/server.ts";
 
 const folders = Effect.map(temporaryFolders, ({ data, work, base }) => ({ data, cwd: work, base }));
@@ -23,10 +24,10 @@ describe("tributary run --attach", () => {
         const [image, lie] = [join(options.base, "one.png"), join(options.base, "two.png")];
         writeFileSync(image, png);
         writeFileSync(lie, "no image");
-        const run = (...args: ReadonlyArray<string>) =>
-          runToEnd(["run", "seeing", "look", "--approve", "none", ...args], options);
+        const said = ["run", "seeing", "look", "--approve", "none", "--cwd", options.cwd, "--data", options.data];
+        const run = (...args: ReadonlyArray<string>) => inside([...said, ...args]);
         // The data folder is made by the first command.
-        yield* runToEnd(["projects", "add", options.cwd], options);
+        yield* inside(["projects", "add", options.cwd, "--data", options.data]);
         writeFileSync(join(options.data, "config.json"), JSON.stringify(config));
 
         const ran = yield* run("--attach", image, "--attach", image);
@@ -44,7 +45,15 @@ describe("tributary run --attach", () => {
         assert.deepInclude(served, { code: 0 }, served.stderr);
         const queued = served.stdout.split("\n").find((line) => line.includes('"input.queued"')) ?? "{}";
         assert.deepInclude(JSON.parse(queued).payload.attachments[0], { name: "one.png", mimeType: "image/png" });
-        const sent = yield* runToEnd(["send", JSON.parse(queued).streamId, "again", "--attach", image], options);
+        const sent = yield* inside([
+          "send",
+          JSON.parse(queued).streamId,
+          "again",
+          "--attach",
+          image,
+          "--data",
+          options.data,
+        ]);
         assert.deepInclude(sent, { code: 0 }, sent.stderr);
         server.kill("SIGTERM");
         yield* Effect.promise(() => server.ended);

@@ -5,19 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { assert, describe, it } from "@effect/vitest";
 import { Effect } from "effect";
-import { runCommand } from "../../src/cli/main.ts";
-import { Output } from "../../src/cli/output.ts";
+import { inside } from "../support/inside.ts";
 import { temporaryFolders } from "../support/server.ts";
-
-const printed = (args: ReadonlyArray<string>) =>
-  Effect.suspend(() => {
-    let stdout = "";
-    const out = (text: string) => Effect.sync(() => void (stdout += text));
-    return runCommand(args).pipe(
-      Effect.provideService(Output, { out, err: () => Effect.void }),
-      Effect.map(({ code, line = "" }) => ({ code, stdout, line })),
-    );
-  });
 
 const execute = (command: string, args: ReadonlyArray<string>) =>
   Effect.promise(() => promisify(execFile)(command, [...args]).then(({ stdout }) => stdout));
@@ -54,7 +43,7 @@ describe("tributary completions", () => {
   it.live("bash accepts the script, and completes subcommands, those below, flags and choices", () =>
     Effect.gen(function* () {
       const { base } = yield* temporaryFolders;
-      const { code, stdout } = yield* printed(["completions", "bash"]);
+      const { code, stdout } = yield* inside(["completions", "bash"]);
       assert.strictEqual(code, 0);
       const script = join(base, "tributary.bash");
       writeFileSync(script, stdout);
@@ -71,7 +60,7 @@ describe("tributary completions", () => {
   it.live.each(["zsh", "fish"])("%s has one as well, which it accepts where it is installed", (shell) =>
     Effect.gen(function* () {
       const { base } = yield* temporaryFolders;
-      const { code, stdout } = yield* printed(["completions", shell]);
+      const { code, stdout } = yield* inside(["completions", shell]);
       assert.strictEqual(code, 0);
       assert.match(stdout, /completions/);
       if (!(yield* hasShell(shell))) return;
@@ -83,9 +72,9 @@ describe("tributary completions", () => {
 
   it.live("another shell is a wrong call", () =>
     Effect.gen(function* () {
-      const { code, line } = yield* printed(["completions", "tcsh"]);
+      const { code, stderr } = yield* inside(["completions", "tcsh"]);
       assert.strictEqual(code, 2);
-      assert.match(line, /bash.*zsh.*fish/s);
+      assert.match(stderr, /bash.*zsh.*fish/s);
     }),
   );
 });

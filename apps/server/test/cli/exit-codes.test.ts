@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { assert, describe, it } from "@effect/vitest";
 import { Effect } from "effect";
+import { inside } from "../support/inside.ts";
 import { runToEnd, serveProcess, tributary } from "../support/process.ts";
 import { temporaryFolders } from "../support/server.ts";
 
@@ -17,7 +18,7 @@ describe("exit codes", () => {
         const options = yield* folders;
         const seen = new Set<number | null>();
         const ends = (args: ReadonlyArray<string>, code: number, says: RegExp) =>
-          Effect.map(runToEnd(args, options), (end) => {
+          Effect.map(inside([...args, "--data", options.data]), (end) => {
             assert.strictEqual(end.code, code, `${args.join(" ")}: ${JSON.stringify(end)}`);
             assert.match(end.stderr + end.stdout, says);
             seen.add(end.code);
