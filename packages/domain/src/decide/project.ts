@@ -15,15 +15,19 @@ const create = (
   if (state !== undefined)
     return rejected(
       "project_exists",
-      `Project ${projectId} exists${state.deleted ? "ed and its id is not used again" : ""}`,
+      `Project ${projectId} ${state.deleted ? "was deleted and its id is not used again" : "exists"}: choose another id`,
     );
   const found = context.root;
   if (found === undefined || !found.exists)
     return rejected("cwd_missing", `The folder ${root} does not exist: create it, or register another`);
   if (found.takenBy !== undefined)
-    return rejected("project_exists", `The folder ${found.path} is registered as project ${found.takenBy}`, {
-      details: { projectId: found.takenBy },
-    });
+    return rejected(
+      "project_exists",
+      `The folder ${found.path} is registered as project ${found.takenBy}: use that one`,
+      {
+        details: { projectId: found.takenBy },
+      },
+    );
   return accept(event("project.created", { root: found.path, title: title ?? nameOf(found.path) }));
 };
 
