@@ -1,6 +1,6 @@
 import { Context, Schema } from "effect";
 import { describe, expect, it } from "vitest";
-import { Api, Authorization, Binary, RequiredScope } from "../src/api/index.ts";
+import { Api, Authorization, RequiredScope } from "../src/api/index.ts";
 import { ClientMessage, httpOnly, Open, TributaryRpcs } from "../src/rpc/index.ts";
 
 const endpoints = Object.values(Api.groups).flatMap((group) =>
@@ -29,7 +29,12 @@ describe("the RPC group", () => {
   });
 
   it("has none whose body or answer is bytes", () => {
-    const binary = endpoints.filter(({ endpoint }) => Context.get(endpoint.annotations, Binary));
+    const isBytes = (schema: object) => "_tag" in schema && schema._tag === "StreamUint8Array";
+    const binary = endpoints.filter(({ endpoint: { payload, success } }) => {
+      const bodies: ReadonlyArray<object> = [...[...payload.values()].flatMap(({ schemas }) => schemas), ...success];
+      return bodies.some(isBytes);
+    });
+    expect(binary.map(({ tag }) => tag)).toEqual(["attachments.upload", "attachments.download"]);
     expect(binary.filter(({ tag }) => rpcs.has(tag))).toEqual([]);
   });
 });
