@@ -291,7 +291,7 @@ describe("attachments over HTTP", () => {
         const full = await upload(server, { body: "y".repeat(900) });
         assert.strictEqual(full.status, 507);
         assert.strictEqual(full.body.code, "attachments_full");
-        assert.match(full.body.detail, /delete threads/);
+        assert.match(full.body.detail, /purge threads/);
         assert.lengthOf(kept(server), 1);
       });
     }).pipe(Effect.provideService(AttachmentLimits, { maxBytes: 1_000, maxTotalBytes: 1_500 })),
@@ -305,8 +305,8 @@ describe("attachments of inputs", () => {
       Effect.gen(function* () {
         const opened: Array<OpenOptions> = [];
         const scripted = yield* Effect.promise(async () => loadAdapter("scripted"));
-      if (scripted === undefined) throw new Error("there is no scripted runtime");
-      const adapter = {
+        if (scripted === undefined) throw new Error("there is no scripted runtime");
+        const adapter = {
           ...scripted,
           open: (options: OpenOptions) => {
             opened.push(options);
@@ -354,7 +354,8 @@ describe("attachments of inputs", () => {
 
           for (const threadId of ["T", "B"]) {
             assert.lengthOf(kept(server), 1);
-            assert.strictEqual((await server.call(`/threads/${threadId}`, { method: "DELETE" })).status, 200);
+            const removed = await server.call(`/threads/${threadId}?purge=true`, { method: "DELETE" });
+            assert.strictEqual(removed.status, 200, JSON.stringify(removed.body));
           }
           await settled(server, 0);
           assert.strictEqual((await server.call(`/attachments/${id}`)).status, 404);

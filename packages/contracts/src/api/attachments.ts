@@ -60,14 +60,14 @@ export const AttachmentView = Schema.Struct({
 });
 export type AttachmentView = typeof AttachmentView.Type;
 
-/** All attachments together take the room that they may: delete threads, or attachments that are not used. */
+/** All attachments together take the room that they may: purge threads, or delete attachments that no thread uses. */
 export class AttachmentsFull extends HttpApiError.Problem<AttachmentsFull>()(
   "AttachmentsFull",
   { type: "urn:tributary:problem:attachments_full", status: 507, title: "No room for attachments" },
   { code: Schema.tag("attachments_full"), detail: Schema.String, userAction: UserAction },
 ) {}
 
-/** A thread uses the attachment: it goes with the thread. */
+/** A thread uses the attachment: it goes when the thread is purged. */
 export class AttachmentInUse extends HttpApiError.Problem<AttachmentInUse>()(
   "AttachmentInUse",
   { type: "urn:tributary:problem:attachment_in_use", status: 409, title: "A thread uses the attachment" },

@@ -60,7 +60,7 @@ export class Attachments extends Context.Service<
     readonly content: (path: string) => Stream.Stream<Uint8Array, StoreError>;
     /** Deletes one that no thread uses. */
     readonly remove: (id: string) => Effect.Effect<"removed" | "in_use" | "unknown", StoreError>;
-    /** Removes what is unused for a day, and what crashes left. Runs by itself at start, hourly, and after a thread's end. */
+    /** Removes what is unused for a day, and what crashes left. Runs by itself at start, hourly, and after a purge. */
     readonly sweep: Effect.Effect<void, StoreError>;
     /** What is missing or damaged, in words. Reads every content. */
     readonly check: Effect.Effect<ReadonlyArray<string>, StoreError>;
@@ -75,7 +75,7 @@ export const unusedMilliseconds = 24 * 60 * 60 * 1_000;
 /** Rows deleted in one transaction. */
 const slice = 200;
 
-/** Touched when a thread has ended and its attachments may go. */
+/** Touched when a thread was purged and its attachments may go. */
 export const attachmentsKey = "attachments";
 
 export interface AttachmentsOptions {

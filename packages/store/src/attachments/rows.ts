@@ -75,7 +75,7 @@ export const isAnyUnused = (connection: Connection): boolean =>
 
 /**
  * Keeps in step, in the transaction of the events, which threads use which attachments: from the input that names one to
- * the end of the thread. What only the thread used is unused since ever, so the next sweep takes it.
+ * the purge of the thread. What only the thread used is unused since ever, so the next sweep takes it.
  */
 export const recordUses = (connection: Connection, event: StoredEvent): void => {
   const threadId = event.streamId;
@@ -86,7 +86,7 @@ export const recordUses = (connection: Connection, event: StoredEvent): void => 
         .run(threadId, id);
       connection.prepare("UPDATE attachments SET unused_since = NULL WHERE id = ?").run(id);
     }
-  } else if (event.type === "thread.deleted" || event.type === "thread.purged") {
+  } else if (event.type === "thread.purged") {
     connection
       .prepare(
         `UPDATE attachments SET unused_since = 0

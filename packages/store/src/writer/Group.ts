@@ -78,8 +78,7 @@ export class Group {
   get touchedKeys(): ReadonlyArray<string> {
     const keys = ["*", ...this.threads.keys(), ...this.projects.keys()];
     for (const { actorId } of this.markers.values()) keys.push(`read:${actorId}`);
-    if (this.events.some(({ type }) => type === "thread.purged")) keys.push("purge");
-    if (this.events.some(({ type }) => type === "thread.purged" || type === "thread.deleted")) keys.push("attachments");
+    if (this.events.some(({ type }) => type === "thread.purged")) keys.push("purge", "attachments");
     return keys;
   }
 

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { context, createThread, submit } from "../support/commands.ts";
+import { context, createThread, decideAll, submit } from "../support/commands.ts";
 import { memoryStore, storeIn, temporaryFolder } from "../support/layers.ts";
 
 const what = { mediaType: "text/plain", name: "a.txt", owner: "device-1", maxBytes: 1_000, maxTotalBytes: 5_000 };
@@ -47,8 +47,11 @@ const use = (threadId: string, ...ids: ReadonlyArray<string>) =>
     ),
   );
 
-const endThread = (threadId: string) =>
+const deleteThread = (threadId: string) =>
   Writer.use((writer) => writer.dispatch({ type: "thread.delete", commandId: `d-${threadId}`, threadId }, context));
+
+const purgeThread = (threadId: string) =>
+  Writer.use((writer) => writer.step(threadId, (tx) => decideAll(tx, [{ type: "thread.purge" }])));
 
 const files = (dir: string) => readdirSync(join(dir, "attachments"));
 const inFolder = <A, E>(run: (dir: string) => Effect.Effect<A, E, Attachments | Writer | Store | StoreConnections>) =>
@@ -138,7 +141,7 @@ describe("attachments", () => {
     ),
   );
 
-  it.effect("go after a day unused; those that a thread uses go with the last thread", () =>
+  it.effect("go after a day unused; those that threads use go when the last is purged", () =>
     inFolder((dir) =>
       Effect.gen(function* () {
         const attachments = yield* Attachments;
@@ -157,10 +160,14 @@ describe("attachments", () => {
         assert.isUndefined(attachments.find(unused.id));
         assert.sameMembers(files(dir), [shared.hash, own.hash]);
 
-        yield* endThread("A");
+        yield* deleteThread("A");
+        yield* attachments.sweep;
+        assert.sameMembers(files(dir), [shared.hash, own.hash]);
+        yield* purgeThread("A");
         yield* attachments.sweep;
         assert.deepStrictEqual(files(dir), [shared.hash]);
-        yield* endThread("B");
+        yield* deleteThread("B");
+        yield* purgeThread("B");
         yield* attachments.sweep;
         assert.deepStrictEqual(files(dir), []);
       }),

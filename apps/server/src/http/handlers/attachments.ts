@@ -39,12 +39,14 @@ const refusal = ({ reason, limit }: AttachmentRefused): PayloadTooLarge | Attach
         userAction: "shorten",
       })
     : new AttachmentsFull({
-        detail: `All attachments together may take ${mebibytes(limit)}, and this one would be more: delete threads with attachments, or unused attachments (DELETE /attachments/:id).`,
+        detail: `All attachments together may take ${mebibytes(limit)}, and this one would be more: purge threads with attachments (DELETE /threads/:id?purge=true), or delete attachments that no thread uses (DELETE /attachments/:id).`,
         userAction: "none",
       });
 
 const unknown = (id: string) =>
-  notFound(`There is no attachment ${id}: it was never uploaded, went with its thread, or nobody used it for a day.`);
+  notFound(
+    `There is no attachment ${id}: it was never uploaded, was purged with its thread, or nobody used it for a day.`,
+  );
 
 /** One whose content can be read, and where that is. */
 const whole = Effect.fnUntraced(function* (id: string) {
@@ -93,7 +95,7 @@ export const attachmentCalls = calls("attachments")({
     if (done === "unknown") return yield* unknown(attachmentId);
     if (done === "in_use")
       return yield* new AttachmentInUse({
-        detail: `A thread uses attachment ${attachmentId}: it goes with the thread.`,
+        detail: `A thread uses attachment ${attachmentId}: it goes when the thread is purged.`,
         userAction: "none",
       });
     return { attachmentId };
