@@ -4,7 +4,7 @@ import { Context, Effect } from "effect";
 import { bodyRule } from "../../src/http/bodies.ts";
 import { freshServer, startServer, temporaryFolders } from "../support/server.ts";
 import { pairDevice } from "./devices.ts";
-import { sendHead } from "./heads.ts";
+import { sendHead as send } from "./heads.ts";
 
 interface Route {
   readonly name: string;
@@ -64,6 +64,11 @@ const headOf = ({ name, method, path }: Route, ...headers: ReadonlyArray<string>
 const typeOf = (method: string, path: string): string => {
   const { types } = bodyRule(method, path);
   return types === "any" ? "application/x" : (types[0] ?? "");
+};
+
+const sendHead = async (...sent: Parameters<typeof send>) => {
+  const { status, code } = await send(...sent);
+  return { status, code };
 };
 
 const allScopes = AccessScope.literals;

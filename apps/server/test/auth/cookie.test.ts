@@ -5,6 +5,7 @@ import { devicesFile } from "../../src/auth/auth-file.ts";
 import type { TestServer } from "../support/server.ts";
 import { freshServer, startServer, temporaryFolders } from "../support/server.ts";
 import { answered, pairDevice } from "./devices.ts";
+import { sendHead } from "./heads.ts";
 
 /** Trades a token for a cookie: the header as it was set, and the value. */
 const trade = async (call: TestServer["call"]) => {
@@ -99,6 +100,10 @@ describe("the browser's cookie", () => {
       const server = yield* startServer(yield* temporaryFolders, { listen: { tunnel: "https://name.example" } });
       yield* Effect.promise(async () => {
         assert.strictEqual((await server.call("/pairings", { body: {} })).body.url, "https://name.example");
+        const head = `POST /auth/cookie HTTP/1.1\r\nAuthorization: Bearer ${server.token}\r\nContent-Length: 0`;
+        const through = await sendHead(server, [head, "Host: name.example", "Origin: https://name.example"]);
+        assert.match(through.text, /^HTTP\/1\.1 200/);
+        assert.match(through.text, /set-cookie: tributary=[^\r]*; Secure/i);
         const local = await trade(server.call);
         assert.notInclude(local.header, "Secure");
       });

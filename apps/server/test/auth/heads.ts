@@ -6,6 +6,7 @@ import type { TestServer } from "../support/server.ts";
 export interface Refused {
   readonly status: number;
   readonly code: string | undefined;
+  readonly text: string;
 }
 
 /** `Host` is the server's unless a line says otherwise. */
@@ -20,7 +21,7 @@ export const sendHead = (server: Pick<TestServer, "url">, lines: ReadonlyArray<s
     const end = () => {
       socket.destroy();
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
-      resolve({ status, code: /"code":"(\w+)"/.exec(text)?.[1] });
+      resolve({ status, code: /"code":"(\w+)"/.exec(text)?.[1], text });
     };
     socket
       .setEncoding("utf8")

@@ -32,7 +32,21 @@ export const Device = Schema.Struct({
   revokedAt: opt(Instant),
   /** Whether it is the one that asks. */
   current: Schema.Boolean,
-}).annotate({ identifier: "Device" });
+}).annotate({
+  identifier: "Device",
+  examples: [
+    {
+      deviceId: "device-3Zk0",
+      name: "Pixel 9",
+      scopes: ["observe", "answer", "operate"],
+      state: "active",
+      createdAt: "2026-01-01T00:00:00.000Z",
+      expiresAt: "2026-04-01T00:00:00.000Z",
+      lastSeenAt: "2026-01-02T15:00:00.000Z",
+      current: false,
+    },
+  ],
+});
 export type Device = typeof Device.Type;
 
 const deviceErrors = [Forbidden, NotFound, Internal] as const;
@@ -70,7 +84,18 @@ export const Pairing = Schema.Struct({
   claimedBy: opt(Schema.Struct({ name: Schema.String, address: Schema.String, at: Instant })),
   /** Once it is collected. */
   deviceId: opt(Id),
-}).annotate({ identifier: "Pairing" });
+}).annotate({
+  identifier: "Pairing",
+  examples: [
+    {
+      pairingId: "pairing-Q1w2",
+      state: "claimed",
+      scopes: ["observe", "answer", "operate"],
+      expiresAt: "2026-01-01T00:05:00.000Z",
+      claimedBy: { name: "Pixel 9", address: "192.168.1.33", at: "2026-01-01T00:01:00.000Z" },
+    },
+  ],
+});
 export type Pairing = typeof Pairing.Type;
 
 export const StartedPairing = Schema.Struct({
@@ -137,7 +162,7 @@ export const Collected = Schema.Union([
     scopes: Schema.Array(AccessScope),
     expiresAt: Instant,
   }),
-]).annotate({ identifier: "Collected" });
+]).annotate({ identifier: "Collected", examples: [{ state: "waiting" }] });
 export type Collected = typeof Collected.Type;
 
 /** What a device without a token may do: claim a pairing with its code, then collect its token with its secret. */
@@ -200,7 +225,19 @@ export const AuditEntry = Schema.Struct({
   /** The device, pairing or thread that it is about. */
   about: opt(Schema.String),
   detail: opt(Schema.String),
-}).annotate({ identifier: "AuditEntry" });
+}).annotate({
+  identifier: "AuditEntry",
+  examples: [
+    {
+      n: 7,
+      at: "2026-01-01T00:01:00.000Z",
+      type: "pairing.confirmed",
+      by: "owner",
+      about: "pairing-Q1w2",
+      detail: "Pixel 9",
+    },
+  ],
+});
 export type AuditEntry = typeof AuditEntry.Type;
 
 export const AuditApi = HttpApiGroup.make("audit")
