@@ -1,9 +1,11 @@
+import { EventEmitter } from "node:events";
 import { assert, describe, it } from "@effect/vitest";
 import { Effect, Fiber } from "effect";
 import { TestClock } from "effect/testing";
 import { owner } from "../../src/http/Tokens.ts";
 import { encodeFrames, frameText } from "../../src/http/sse.ts";
 import { framesIn } from "../../src/rpc/frames.ts";
+import { listenTo } from "../../src/rpc/ports.ts";
 import { rateOf } from "../../src/rpc/rate.ts";
 import { seats } from "../../src/rpc/seats.ts";
 import { ticketMillis, Tickets } from "../../src/rpc/Tickets.ts";
@@ -47,6 +49,41 @@ describe("tickets", () => {
       assert.isUndefined(yield* tickets.use(ticket));
     }).pipe(Effect.provide(Tickets.layer)),
   );
+});
+
+describe("a port", () => {
+  /** As in Electron's main process: an emitter, whose messages come as events. */
+  class MainPort extends EventEmitter {
+    readonly sent: Array<unknown> = [];
+    isStarted = false;
+    readonly postMessage = (message: unknown): void => void this.sent.push(message);
+    readonly start = (): void => void (this.isStarted = true);
+    readonly close = (): void => void this.emit("close");
+  }
+
+  it("may be an emitter as well as an event target", () => {
+    for (const port of [
+      new MainPort(),
+      Object.assign(new EventTarget(), { postMessage: () => undefined, close: () => undefined }),
+    ]) {
+      const heard: Array<unknown> = [];
+      const stop = listenTo(
+        port,
+        (message) => heard.push(message),
+        () => heard.push("closed"),
+      );
+      const say = (type: string, data?: unknown) =>
+        port instanceof EventTarget
+          ? port.dispatchEvent(Object.assign(new Event(type), { data }))
+          : port.emit(type, { data });
+      say("message", { a: 1 });
+      say("close");
+      stop();
+      say("message", { a: 2 });
+      assert.deepStrictEqual(heard, [{ a: 1 }, "closed"]);
+      if (port instanceof MainPort) assert.isTrue(port.isStarted);
+    }
+  });
 });
 
 describe("the rate of messages", () => {

@@ -8,7 +8,7 @@ import { rpcClient, valueOf } from "../support/rpc.ts";
 import type { Frame } from "../support/rpc.ts";
 import { freshServer, startServer, temporaryFolders } from "../support/server.ts";
 import type { TestServer } from "../support/server.ts";
-import { connectRpc, openRawSocket, openSocket, pairDevice, ticketFor, upgrade } from "./sockets.ts";
+import { connectRpc, openConnection, openRawSocket, openSocket, pairDevice, ticketFor, upgrade } from "./sockets.ts";
 
 const promise = Effect.promise;
 const synced = ({ event }: Frame): boolean => event === "synced";
@@ -269,6 +269,36 @@ describe("a client that breaks the protocol", () => {
         ["event"],
         `seed ${seed}`,
       );
+    }),
+  );
+});
+
+describe("a connection that speaks no WebSocket", () => {
+  it.live("is closed, and nobody else notices", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      const other = yield* connectRpc(server);
+      const seed = 55_291;
+      const random = randomOf(seed);
+      const bytes = (length: number) => Uint8Array.from({ length }, () => random.int(256));
+      /** A masked text frame whose length, opcode or content is not what it says. */
+      const almost = () => {
+        const content = bytes(random.int(100));
+        const opcode = random.pick([0x81, 0x01, 0x80, 0x82, 0x83, 0x88, 0x89, 0x8a, 0xf1]);
+        return Uint8Array.from([opcode, 0x80 | random.int(128), ...bytes(4), ...content]);
+      };
+      for (let round = 0; round < 30; round += 1) {
+        const connection = yield* openConnection(server);
+        const { promise: over, resolve } = Promise.withResolvers<void>();
+        connection.on("error", () => undefined);
+        connection.on("close", () => resolve());
+        connection.resume();
+        for (let sent = 0; sent < 5; sent += 1)
+          connection.write(random.chance(0.5) ? almost() : bytes(random.int(300)));
+        connection.end();
+        yield* promise(() => over);
+      }
+      valueOf(yield* promise(() => other.call("system.version")));
     }),
   );
 });

@@ -1,5 +1,6 @@
 /** WebSockets to a server under test, and how an upgrade was answered. */
 import { request as httpRequest } from "node:http";
+import type { Duplex } from "node:stream";
 import * as NodeWS from "@effect/platform-node/NodeWS";
 import { assert } from "@effect/vitest";
 import { Effect } from "effect";
@@ -54,6 +55,20 @@ const handshake = {
   "sec-websocket-version": "13",
   "sec-websocket-key": Buffer.from("0123456789abcdef").toString("base64"),
 };
+
+/** The connection below a WebSocket that was just opened: frames can be anything. */
+export const openConnection = Effect.fnUntraced(function* (server: Server) {
+  const ticket = yield* ticketFor(server);
+  const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
+  const sent = httpRequest(`${server.url}/rpc?ticket=${ticket}`, { headers: handshake, agent: false });
+  sent.on("upgrade", (_response, socket) => resolve(socket));
+  sent.on("error", reject);
+  sent.end();
+  return yield* Effect.acquireRelease(
+    Effect.promise(() => promise),
+    (socket) => Effect.sync(() => socket.destroy()),
+  );
+});
 
 /** Asks for the upgrade; the body of what refused it, or 101. */
 export const upgrade = (url: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
