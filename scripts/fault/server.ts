@@ -89,7 +89,9 @@ export const startServer = async (data: string, cwd: string, env: Environment = 
   return {
     pid: child.pid ?? 0,
     readyMs: performance.now() - begun,
-    call: caller(url, readFileSync(join(data, "token"), "utf8").trim()),
+    call: caller(url, readFileSync(join(data, "token"), "utf8").trim(), () =>
+      running.has(child) && child.exitCode === null && child.signalCode === null ? undefined : complaints(),
+    ),
     kill: async () => {
       child.kill("SIGKILL");
       await ended;
@@ -124,8 +126,12 @@ export const pause = (milliseconds: number): Promise<void> =>
     setTimeout(resolve, milliseconds);
   });
 
-const caller = (url: string, token: string): Call => {
-  return async (path, { method, body, key } = {}) => {
+/** How often a question is put again whose connection broke while the server lives: an idle one may close just then. */
+const mostAttempts = 3;
+
+/** `last`: what the server said last, once it is gone. */
+const caller = (url: string, token: string, last: () => string | undefined): Call => {
+  const call = async (path: string, { method, body, key }: CallOptions = {}, attempt = 1): Promise<Answered> => {
     try {
       const response = await fetch(`${url}${path}`, {
         method: method ?? (body === undefined ? "GET" : "POST"),
@@ -137,10 +143,18 @@ const caller = (url: string, token: string): Call => {
         },
       });
       return { status: response.status, body: parsed(await response.text()) };
-    } catch {
-      return { status: 0, body: undefined };
+    } catch (cause) {
+      const why = cause instanceof Error ? `${cause.message} (${String(cause.cause)})` : String(cause);
+      const said = last();
+      // Only what changes nothing is asked again.
+      if (said === undefined && body === undefined && method === undefined && attempt < mostAttempts) {
+        await pause(100);
+        return call(path, {}, attempt + 1);
+      }
+      return { status: 0, body: said === undefined ? why : `${why}; the server is gone: ${said.slice(-2_000)}` };
     }
   };
+  return call;
 };
 
 const parsed = (text: string): unknown => {
