@@ -98,16 +98,3 @@ export const upgrade = (url: string, path: string, headers: Readonly<Record<stri
         },
       ),
   );
-
-/** A token of a device with some scopes, through the whole pairing. */
-export const pairDevice = ({ call }: Server, scopes: ReadonlyArray<string>) =>
-  Effect.promise(async () => {
-    const started = await call("/pairings", { body: { scopes, name: "test" } });
-    const { pairingId, code } = started.body;
-    const claimed = await call("/pairings/claim", { body: { code, name: "test" }, token: null });
-    await call(`/pairings/${pairingId}/decision`, { body: { decision: "confirm" } });
-    const { secret } = claimed.body;
-    const collected = await call(`/pairings/${pairingId}/token`, { body: { secret }, token: null });
-    assert.strictEqual(collected.body.state, "confirmed", JSON.stringify(collected.body));
-    return { token: collected.body.token as string, deviceId: collected.body.deviceId as string };
-  });
