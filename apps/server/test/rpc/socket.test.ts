@@ -3,13 +3,12 @@ import { runInNewContext } from "node:vm";
 import { assert, describe, it } from "@effect/vitest";
 import { closeCodes } from "@tributary/contracts/rpc";
 import { Effect, Exit, Scope } from "effect";
-import { pairDevice } from "../auth/devices.ts";
 import { randomOf } from "../model/random.ts";
 import { rpcClient, valueOf } from "../support/rpc.ts";
 import type { Frame } from "../support/rpc.ts";
 import { freshServer, startServer, temporaryFolders } from "../support/server.ts";
 import type { TestServer } from "../support/server.ts";
-import { connectRpc, openConnection, openRawSocket, openSocket, ticketFor, upgrade } from "./sockets.ts";
+import { connectRpc, openConnection, openRawSocket, openSocket, pairDevice, ticketFor, upgrade } from "./sockets.ts";
 
 const promise = Effect.promise;
 const synced = ({ event }: Frame): boolean => event === "synced";
@@ -59,7 +58,7 @@ describe("the ticket of a WebSocket", () => {
         const { status } = yield* promise(() => server.call("/auth/ticket", { method: "POST", token }));
         assert.strictEqual(status, 401);
       }
-      const device = yield* pairDevice(server, { scopes: ["observe"] });
+      const device = yield* pairDevice(server, ["observe"]);
       const rpc = yield* connectRpc(server, device.token);
       valueOf(yield* promise(() => rpc.call("threads.list")));
     }),
@@ -105,7 +104,7 @@ describe("a WebSocket", () => {
     Effect.gen(function* () {
       const server = yield* freshServer;
       yield* createThread(server);
-      const { token } = yield* pairDevice(server, { scopes: ["observe"] });
+      const { token } = yield* pairDevice(server, ["observe"]);
       const rpc = yield* connectRpc(server, token);
       const following = rpc.follow("events.live", { params: { threadId: "T" } });
       yield* promise(() => following.take(synced));
@@ -129,7 +128,7 @@ describe("a WebSocket", () => {
     Effect.gen(function* () {
       const server = yield* freshServer;
       yield* createThread(server);
-      const { token, deviceId } = yield* pairDevice(server, { scopes: ["observe", "operate"] });
+      const { token, deviceId } = yield* pairDevice(server, ["observe", "operate"]);
       const owners = yield* connectRpc(server);
       const theirs = yield* connectRpc(server, token);
       const unused = yield* ticketFor(server, token);

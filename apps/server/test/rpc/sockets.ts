@@ -5,6 +5,7 @@ import * as NodeWS from "@effect/platform-node/NodeWS";
 import { assert } from "@effect/vitest";
 import { Effect } from "effect";
 import { rpcClient, socketWire, toSocketUrl } from "../support/rpc.ts";
+import { pairDevice as pair } from "../auth/devices.ts";
 import type { TestServer } from "../support/server.ts";
 
 type Server = Pick<TestServer, "url" | "call">;
@@ -98,3 +99,6 @@ export const upgrade = (url: string, path: string, headers: Readonly<Record<stri
         },
       ),
   );
+
+/** A device with some scopes. */
+export const pairDevice = (server: TestServer, scopes: ReadonlyArray<string>) => pair(server, { scopes });
