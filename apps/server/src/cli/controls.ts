@@ -32,10 +32,27 @@ export const attach = Effect.fn("cli.attach")(function* (
   if (via === "process" && !json) yield* printError("(No server runs, so nothing goes on here.)\n");
 }, Effect.scoped);
 
-export const interrupt = Effect.fn("cli.interrupt")(function* (target: Target, threadId: string) {
+/** What is stopped; whatever the thread does when neither is named. */
+export interface Stopped {
+  readonly turnId: string | undefined;
+  readonly inputId: string | undefined;
+}
+
+export const interrupt = Effect.fn("cli.interrupt")(function* (
+  target: Target,
+  threadId: string,
+  { turnId, inputId }: Stopped,
+) {
   const { client, access } = yield* connect(target, "nothing");
   const receipt = yield* client.threads
-    .interrupt({ params: { threadId }, headers: {}, payload: {} })
+    .interrupt({
+      params: { threadId },
+      headers: {},
+      payload: {
+        ...(turnId === undefined ? {} : { turnId }),
+        ...(inputId === undefined ? {} : { inputId }),
+      },
+    })
     .pipe(Effect.mapError(clientFailure(access)));
   return yield* target.json ? printJson(receipt) : print(`Stopping what thread ${threadId} does.\n`);
 }, Effect.scoped);

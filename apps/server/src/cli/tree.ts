@@ -145,11 +145,18 @@ const answer = Command.make(
     ),
 ).pipe(Command.withDescription("Answer what an agent asks; without arguments: list what waits"));
 
-const interrupt = Command.make("interrupt", { thread }, ({ thread: threadId }) =>
-  using(
-    () => import("./controls.ts"),
-    (it, target) => it.interrupt(target, threadId),
-  ),
+const interrupt = Command.make(
+  "interrupt",
+  {
+    thread,
+    turn: optional("turn", "ID", "Only this turn: nothing is stopped where another runs by now"),
+    input: optional("input", "ID", "What this input is at, or taken back where it still waits"),
+  },
+  ({ thread: threadId, turn, input }) =>
+    using(
+      () => import("./controls.ts"),
+      (it, target) => it.interrupt(target, threadId, { turnId: unwrap(turn), inputId: unwrap(input) }),
+    ),
 ).pipe(Command.withDescription("Stop what a thread does"));
 
 const projects = Command.make("projects", {}, () =>

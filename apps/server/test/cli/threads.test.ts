@@ -111,7 +111,8 @@ describe("commands about a thread", () => {
       );
       assert.match((yield* run(["inputs", "resubmit", id, "i2"])).stderr, /\(not_queued\)/);
       assert.match((yield* run(["session", "forget", id])).stderr, /release it first.*\(busy; next: wait\)/);
-      yield* run(["interrupt", id]);
+      assert.match((yield* run(["interrupt", id, "--turn", "another"])).stderr, /not active.*\(no_active_turn\)/);
+      yield* run(["interrupt", id, "--input", "i1"]);
       yield* until(server, id, ({ thread }) => thread.activeTurnId === undefined);
       yield* until(server, id, ({ thread }) => thread.queueHeld === "interrupted");
       assert.match((yield* run(["queue", "resume", id])).stdout, /goes on/);
