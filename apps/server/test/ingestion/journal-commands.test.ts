@@ -2,24 +2,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, describe, it } from "@effect/vitest";
-import type { Adapter, RuntimeEvent } from "@tributary/contracts";
+import type { RuntimeEvent } from "@tributary/contracts";
 import { Effect } from "effect";
 import { runCommand } from "../../src/cli/main.ts";
 import { Output } from "../../src/cli/output.ts";
 import { startServer, temporaryFolders } from "../support/server.ts";
-
-const capabilities = {
-  steer: false,
-  queue: { durable: false, withdraw: false },
-  approvals: false,
-  userInput: false,
-  images: false,
-  attribution: "none",
-  resume: { survivesKill: false, replaysHistory: false },
-  usage: false,
-  mcp: { stdio: false, http: false, listChanged: false },
-  refusedOptions: {},
-} as const;
+import { saying } from "./saying.ts";
 
 const text = (said: string, turnId: string): RuntimeEvent => ({
   type: "content.delta",
@@ -39,27 +27,8 @@ const odd: ReadonlyArray<unknown> = [
   { type: "turn.completed", turnId: "t1", payload: { outcome: "completed" } },
 ];
 
-const adapter: Adapter = {
-  runtime: "odd",
-  installation: () => Effect.succeed({ available: true, capabilities }),
-  open: ({ emit }) =>
-    Effect.succeed({
-      nativeSessionId: "n",
-      resumed: false,
-      capabilities,
-      prompt: () =>
-        Effect.forEach(
-          odd,
-          (event, n) =>
-            // What adapters emit is checked at the boundary, whatever the compiler was told.
-            emit({ kind: "frame", native: { kind: "said", frame: { n } }, events: [event as RuntimeEvent] }),
-          { discard: true },
-        ),
-      interrupt: () => Effect.void,
-      close: Effect.void,
-      signal: () => Effect.void,
-    }),
-};
+// What adapters emit is checked at the boundary, whatever the compiler was told.
+const adapter = saying(odd as ReadonlyArray<RuntimeEvent>);
 
 const printed = (args: ReadonlyArray<string>) =>
   Effect.suspend(() => {

@@ -1,7 +1,12 @@
 /** What must not mix: agents inside agents, background work and its turn, bases of usage, what was not said and zero. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { assert, describe, it } from "@effect/vitest";
+import type { RuntimeEvent } from "@tributary/contracts";
 import { Effect } from "effect";
 import { runScenario } from "../../src/scenario/run.ts";
+import { startServer, temporaryFolders } from "../support/server.ts";
+import { saying } from "./saying.ts";
 
 const create = { command: { type: "thread.create", threadId: "T", cwd: "/p", instance: "stub" } };
 const event = (type: string, payload: unknown, over: Readonly<Record<string, unknown>> = {}) => ({
@@ -118,4 +123,59 @@ describe("usage", () => {
       assert.deepStrictEqual(ended.payload.usage, { outputTokens: 0 });
     }),
   );
+});
+
+describe("reasoning, by setting", () => {
+  const thought = (stream: string, text: string) => ({
+    type: "content.delta",
+    turnId: "t1",
+    itemId: "r",
+    payload: { stream, text },
+  });
+  const events = [
+    { type: "turn.started", turnId: "t1", payload: { inputIds: ["i"] } },
+    thought("reasoning", "every step"),
+    thought("reasoning_summary", "in short"),
+    { type: "content.delta", turnId: "t1", itemId: "m", payload: { stream: "assistant_text", text: "answer" } },
+    { type: "turn.completed", turnId: "t1", payload: { outcome: "completed" } },
+  ] as ReadonlyArray<RuntimeEvent>;
+
+  for (const [setting, shown] of [
+    ["full", ["every step", "in short"]],
+    ["summary", ["in short"]],
+    ["off", []],
+  ] as const)
+    it.live(
+      `${setting}: ${shown.length} of its two streams enter the log, the journal has both, the answer has neither`,
+      () =>
+        Effect.gen(function* () {
+          const folders = yield* temporaryFolders;
+          mkdirSync(folders.data, { mode: 0o700 });
+          writeFileSync(join(folders.data, "config.json"), JSON.stringify({ settings: { reasoning: setting } }), {
+            mode: 0o600,
+          });
+          const server = yield* startServer(folders, { adapters: { said: saying(events) } });
+          const call = (...args: Parameters<typeof server.call>) => Effect.promise(() => server.call(...args));
+          yield* call("/projects", { body: { root: server.work } });
+          yield* call("/instances", { body: { id: "said", runtime: "said" } });
+          const input = { inputId: "i", text: "go" };
+          yield* call("/threads", { body: { threadId: "T", cwd: server.work, instance: "said", input } });
+          for (;;) {
+            const { body } = yield* call("/threads/T");
+            if (body.thread.lastTurn?.state !== "completed") {
+              yield* Effect.sleep("20 millis");
+              continue;
+            }
+            const textsOf = (kind: string) =>
+              body.rows
+                .filter((row: { kind: string; role?: string }) => row.kind === kind && row.role !== "user")
+                .map((row: { text: string }) => row.text);
+            assert.sameMembers(textsOf("reasoning"), [...shown]);
+            assert.deepStrictEqual(textsOf("message"), ["answer"]);
+            break;
+          }
+          const { body } = yield* call("/threads/T/records");
+          assert.strictEqual(body.records.length, events.length);
+        }).pipe(Effect.scoped),
+    );
 });

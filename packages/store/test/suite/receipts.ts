@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest";
 import { EventLog, Writer } from "@tributary/store";
 import { Effect } from "effect";
+import { TestClock } from "effect/testing";
 import { context, createThread, rename } from "../support/commands.ts";
 import type { StoreLayer } from "../support/layers.ts";
 
@@ -52,6 +53,26 @@ export const receiptSuite = (layer: StoreLayer): void => {
         const first = yield* writer.dispatch(rename("T", "r1", "one"), context);
         const turned = { title: "one", threadId: "T", commandId: "r1", type: "thread.rename" } as const;
         assert.deepStrictEqual(yield* writer.dispatch(turned, context), first);
+      }).pipe(Effect.provide(layer())),
+    );
+
+    it.effect("go after 30 days; a retry from before still has no effect, because ids are never reused", () =>
+      Effect.gen(function* () {
+        const writer = yield* Writer;
+        const first = yield* writer.dispatch(createThread("T"), context);
+        yield* TestClock.adjust("29 days");
+        assert.deepStrictEqual(yield* writer.dispatch(createThread("T"), context), first);
+        yield* TestClock.adjust("2 days");
+        // Who prunes every hour waits for the writer, as everybody does.
+        for (const name of ["one", "two", "three"]) {
+          yield* writer.dispatch(rename("T", name, name), context);
+          yield* TestClock.adjust("1 hour");
+        }
+        yield* writer.dispatch(rename("T", "four", "four"), context);
+        const head = writer.head();
+        const late = yield* writer.dispatch(createThread("T"), context);
+        assert.strictEqual(late.status === "rejected" && late.rejection.code, "thread_exists");
+        assert.strictEqual(writer.head(), head);
       }).pipe(Effect.provide(layer())),
     );
 
