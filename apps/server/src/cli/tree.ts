@@ -207,7 +207,7 @@ const journal = Command.make("journal").pipe(
         () => import("./journal.ts"),
         (it, target) => it.listJournals(target),
       ),
-    ).pipe(Command.withDescription("Threads with records, and how many")),
+    ).pipe(Command.withDescription("Threads whose agent was ever started, and in how many sessions")),
     Command.make("show", { thread }, ({ thread: threadId }) =>
       using(
         () => import("./journal.ts"),
