@@ -283,6 +283,31 @@ describe("attachments over HTTP", () => {
     assert.match(both, /^HTTP\/1\.1 400 /);
   });
 
+  test("slow uploads, and many of the same at once, are as good as any other", async (server) => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    let got = "";
+    socket.setEncoding("utf8").on("data", (piece: string) => (got += piece));
+    await once(socket, "connect");
+    const headers = { "content-type": "text/plain", "transfer-encoding": "chunked" };
+    socket.write(head(server, "POST", "/attachments", headers));
+    for (const letter of "slowly") {
+      socket.write(`1\r\n${letter}\r\n`);
+      const quick = await Promise.all([upload(server, { body: letter }), upload(server, { body: letter })]);
+      assert.deepStrictEqual(
+        quick.map(({ status }) => status),
+        [200, 200],
+      );
+    }
+    socket.write("0\r\n\r\n");
+    while (!got.includes('"size":6')) await pause(5);
+    socket.destroy();
+    const same = await Promise.all(Array.from({ length: 20 }, () => upload(server, { body: png, type: "image/png" })));
+    assert.strictEqual(new Set(same.map(({ body }) => body.attachmentId)).size, 20);
+    // "slowly" has five different letters, one of them twice.
+    assert.lengthOf(kept(server), 5 + 1 + 1);
+  });
+
   it.live("all together have a limit, which is told", () =>
     Effect.gen(function* () {
       const server = yield* startServer(yield* temporaryFolders);
