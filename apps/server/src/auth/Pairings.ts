@@ -74,6 +74,16 @@ export class Pairings extends Context.Service<
   );
 }
 
+/** A name that can't steer a terminal, nor turn round what stands beside it. */
+export const tidyName = (name: string): string => {
+  const tidied = name
+    .normalize("NFC")
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return tidied === "" ? "device" : tidied;
+};
+
 const isOpen = ({ state }: Pairing): boolean => state === "waiting" || state === "claimed" || state === "confirmed";
 
 const notFound = (detail: string): NotFound => new NotFound({ detail, userAction: "none" });
@@ -152,7 +162,7 @@ const make = Effect.gen(function* () {
         id: newId("pairing"),
         codeHash: hashOf(readCode(code)),
         scopes: [...new Set(scopes)],
-        name,
+        name: name === undefined ? undefined : tidyName(name),
         expiresAt: now() + lifetime,
         decided: Deferred.makeUnsafe<void>(),
         state: "waiting",
@@ -171,8 +181,8 @@ const make = Effect.gen(function* () {
       const secret = newSecret();
       found.state = "claimed";
       found.secretHash = hashOf(secret);
-      found.claimedBy = { name, address, at: now() };
-      yield* audit.note("pairing.claimed", { about: found.id, address, detail: name });
+      found.claimedBy = { name: tidyName(name), address, at: now() };
+      yield* audit.note("pairing.claimed", { about: found.id, address, detail: found.claimedBy.name });
       return { pairing: found, secret };
     }),
     decide: Effect.fnUntraced(function* (id, decision, by) {

@@ -9,7 +9,7 @@ import type { Access } from "./client.ts";
 import { connect } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import { failure, usage } from "./failure.ts";
-import { bold, oneLine, print, printError, printJson } from "./output.ts";
+import { oneLine, print, printError, printJson } from "./output.ts";
 import type { Target } from "./root.ts";
 
 export interface PairOptions {
@@ -37,13 +37,20 @@ const readScopes = Effect.fnUntraced(function* (text: string) {
 export const qrText = ({ url, code, pin }: Pick<StartedPairing, "url" | "code" | "pin">): string =>
   JSON.stringify({ tributary: 1, url, code, ...(pin === undefined ? {} : { pin }) });
 
+/** Light squares are drawn; a terminal that writes dark on light would turn them round, so the colours are said. */
+const picture = (text: string): string => {
+  const lines = renderUnicodeCompact(text, { ecc: "M", border: 2 }).split("\n");
+  const isColoured = process.stdout.isTTY === true && process.env["NO_COLOR"] === undefined;
+  return lines.map((line) => (isColoured ? `\u001b[97;40m${line}\u001b[0m\n` : `${line}\n`)).join("");
+};
+
 const isHere = (url: string): boolean => /^https?:\/\/(localhost|127\.|\[::1\])/.test(url);
 
 const show = Effect.fnUntraced(function* (started: StartedPairing) {
   const { code, url, pin, expiresAt } = started;
-  yield* print(`${renderUnicodeCompact(qrText(started), { ecc: "M", border: 2 })}\n\n`);
+  yield* print(`${picture(qrText(started))}\n`);
   yield* print(
-    `  code     ${bold(code)}\n  server   ${url}\n${pin === undefined ? "" : `  key pin  ${pin}\n`}  until    ${expiresAt}\n\n`,
+    `  code     ${code}\n  server   ${url}\n${pin === undefined ? "" : `  key pin  ${pin}\n`}  until    ${expiresAt}\n\n`,
   );
   if (isHere(url))
     yield* printError(
@@ -67,8 +74,9 @@ const whileIn = Effect.fnUntraced(function* (
 });
 
 const agrees = Effect.fnUntraced(function* ({ claimedBy, scopes }: Pairing) {
+  // What is known first, each on a line of its own: a name must not be able to say what the rest says.
   yield* printError(
-    `“${oneLine(claimedBy?.name ?? "a device")}” at ${oneLine(claimedBy?.address ?? "an unknown address")} has the code. It would get: ${scopes.join(", ")}.\n`,
+    `A device has the code.\n  from       ${oneLine(claimedBy?.address ?? "an unknown address")}\n  would get  ${scopes.join(", ")}\n  is called  ${oneLine(claimedBy?.name ?? "(nothing)", 60)}, by its own word\n`,
   );
   for (;;) {
     yield* printError("Let it in? y/n> ");

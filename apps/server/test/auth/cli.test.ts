@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, describe, it } from "@effect/vitest";
 import { Deferred, Effect, Fiber } from "effect";
+import { devicesFile } from "../../src/auth/auth-file.ts";
 import { runCommand } from "../../src/cli/main.ts";
 import { Output } from "../../src/cli/output.ts";
 import { qrText } from "../../src/cli/pair.ts";
@@ -80,6 +81,16 @@ describe("`tributary pair` and `tributary devices`", () => {
       yield* Fiber.interrupt(pairs);
       const { entries } = (yield* Effect.promise(() => server.call("/audit"))).body;
       assert.strictEqual(entries[0].type, "pairing.refused");
+    }),
+  );
+
+  it.live("say what to do about a damaged file of devices", () =>
+    Effect.gen(function* () {
+      const { base } = yield* temporaryFolders;
+      writeFileSync(devicesFile(base), '{"version": 1,');
+      const ended = yield* run(["devices", "--data", base]);
+      assert.strictEqual(ended.code, 1);
+      assert.match(ended.stderr, /devices\.json .*line 1, column 15.*move it away/);
     }),
   );
 

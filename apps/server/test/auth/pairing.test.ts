@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest";
 import { Effect } from "effect";
+import { tidyName } from "../../src/auth/Pairings.ts";
 import { readCode } from "../../src/auth/secrets.ts";
 import { client, freshServer, startServer, temporaryFolders } from "../support/server.ts";
 import { claim, collect, decide, pairDevice, startPairing } from "./devices.ts";
@@ -156,6 +157,18 @@ describe("pairing", () => {
       });
     }),
   );
+});
+
+describe("the name of a device", () => {
+  it.each([
+    ["Pixel 9", "Pixel 9"],
+    ["Zoë’s 📱", "Zoë’s 📱"],
+    ["a\u001b[31mb\r\nc", "a [31mb c"],
+    ["\u202eenohP\u2066", "enohP"],
+    [" \u0000\u200b ", "device"],
+  ])("%j is kept as %j", (said, kept) => {
+    assert.strictEqual(tidyName(said), kept);
+  });
 });
 
 describe("a typed code", () => {
