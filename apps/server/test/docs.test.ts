@@ -11,7 +11,9 @@ import { serveProcess } from "./support/process.ts";
 import { temporaryFolders } from "./support/server.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const documents = ["wire", "security", "client", "attachments"].filter((name) => existsSync(join(root, "docs", `${name}.md`)));
+const documents = ["wire", "security", "client", "attachments"].filter((name) =>
+  existsSync(join(root, "docs", `${name}.md`)),
+);
 
 interface Snippet {
   readonly language: "sh" | "js";

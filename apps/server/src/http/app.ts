@@ -23,7 +23,19 @@ import { requests } from "./handlers/requests.ts";
 import { systemAndSettings } from "./handlers/system.ts";
 import { threads } from "./handlers/threads.ts";
 
-const groups = Layer.mergeAll(projects, threads, inputs, attachments, requests, events, instances, systemAndSettings, maintenance, auth, rpc);
+const groups = Layer.mergeAll(
+  projects,
+  threads,
+  inputs,
+  attachments,
+  requests,
+  events,
+  instances,
+  systemAndSettings,
+  maintenance,
+  auth,
+  rpc,
+);
 
 const openApi = HttpRouter.use((router) =>
   Effect.gen(function* () {

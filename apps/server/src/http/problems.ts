@@ -87,7 +87,9 @@ export const mistakesIn = (issue: SchemaIssue.Issue, slot?: string): BadRequest 
   const first = errors[0];
   return new BadRequest({
     detail:
-      first === undefined ? `The ${slot ?? "payload"} is not well formed.` : `${first.path.join(".")}: ${first.message}`,
+      first === undefined
+        ? `The ${slot ?? "payload"} is not well formed.`
+        : `${first.path.join(".")}: ${first.message}`,
     userAction: "none",
     errors,
   });
