@@ -55,7 +55,12 @@ const objectionToPath = (path: string, folder: Folder | undefined, zone: Zone, s
       why: "a package is reached by its name only, so that its exports are all that others can depend on.",
     };
   }
-  const ships = folder === undefined || placeOf(target).zone === "shipped" || target === `${folder.path}/package.json`;
+  const ships =
+    folder === undefined ||
+    placeOf(target).zone === "shipped" ||
+    target === `${folder.path}/package.json` ||
+    // What the build made of the sources.
+    target.startsWith(`${folder.path}/dist/`);
   if (zone === "shipped" && !ships) {
     return {
       allowed: `${folder.path}/src imports files of ${folder.path}/src.`,

@@ -111,8 +111,8 @@ export const folders: ReadonlyArray<Folder> = [
       "@tributary/providers",
       "@tributary/client",
     ],
-    // `node` is not imported: it brings the binary that the launcher starts.
-    externals: ["effect", "@effect/platform-node", "node"],
+    // `node` is not imported: it brings the binary that the launcher starts. `uqr` draws the code that pairs a phone.
+    externals: ["effect", "@effect/platform-node", "node", "uqr"],
     node: true,
     why: "server puts the parts together and ships, so test tools stay out and rules belong in the parts.",
   },

@@ -13,10 +13,8 @@ import {
 } from "./relaunch.mjs";
 
 /** What ships holds the bundle and no sources; in the repository the sources run as they are. */
-const program = () => {
-  const sources = new URL("../src/main.ts", import.meta.url);
-  return existsSync(sources) ? sources : new URL("../dist/main.mjs", import.meta.url);
-};
+const start = () =>
+  existsSync(new URL("../src/main.ts", import.meta.url)) ? import("../src/main.ts") : import("../dist/main.mjs");
 
 /** `tributary`: runs on any Node ≥ 20, with the Node that this package brings where the running one is too old. */
 const main = async () => {
@@ -25,7 +23,7 @@ const main = async () => {
     if (relaunched) followLauncher();
     silenceSqliteWarning();
     keepCompiled();
-    await import(program().href);
+    await start();
     return;
   }
   const binary = relaunched ? undefined : bundledNode();
