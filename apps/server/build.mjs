@@ -14,6 +14,7 @@ const { metafile } = await build({
   entryPoints: {
     main: from("./src/main.ts"),
     index: from("./src/index.ts"),
+    "rpc-client": from("./src/rpc/client.ts"),
     // Found beside whichever file starts it, under this name.
     "scripted-child": from("../../packages/providers/src/scripted/child.ts"),
   },
