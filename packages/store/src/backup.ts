@@ -2,6 +2,7 @@
 import { Effect } from "effect";
 import { cpSync, existsSync } from "node:fs";
 import { backup } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
 import { prepareFolder, type Paths } from "./folder/folder.ts";
 import { Connection } from "./sqlite/Connection.ts";
 import { StoreError, storeError } from "./StoreError.ts";
@@ -25,8 +26,27 @@ const detach = (path: string): void => {
   }
 };
 
+/** How often a copy may begin anew, and milliseconds in between, which pass for the disk: a store that is never idle. */
+const attempts = 400;
+const pauseMilliseconds = 10;
+
+/**
+ * The copy runs in a thread beside us. Where its first step meets a transaction of the writer, the source counts as locked
+ * (https://www.sqlite.org/c3ref/backup_finish.html), which Node reports as an error without a code; later steps it repeats.
+ */
+const isLocked = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && (error.errcode === 0 || error.errcode === 5 || error.errcode === 6);
+
 const copy = async (source: Connection, target: string): Promise<void> => {
-  await backup(source.db, target, { rate: pagesATurn });
+  for (let left = attempts; ; left -= 1) {
+    try {
+      await backup(source.db, target, { rate: pagesATurn });
+      return;
+    } catch (error) {
+      if (left <= 1 || !isLocked(error)) throw error;
+      await pause(pauseMilliseconds);
+    }
+  }
 };
 
 /**

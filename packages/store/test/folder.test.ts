@@ -11,11 +11,12 @@ import {
   StoreConnections,
   Writer,
 } from "@tributary/store";
-import { Context, Effect, Exit, Layer, Scope } from "effect";
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   append,
   complete,
@@ -305,6 +306,25 @@ describe("lock", () => {
 });
 
 describe("backup", () => {
+  it.effect(
+    "begins while the writer is in a transaction",
+    inFolder((dir) =>
+      Effect.gen(function* () {
+        const writer = yield* Writer;
+        const store = yield* Store;
+        const { main } = yield* StoreConnections;
+        yield* writer.dispatch(createThread("T"), context);
+        main.exec("BEGIN IMMEDIATE");
+        const copying = yield* Effect.forkChild(store.backup(join(dir, "copy")), { startImmediately: true });
+        yield* Effect.promise(() => pause(50));
+        main.exec("COMMIT");
+        yield* Fiber.join(copying);
+        const found = Effect.map(Writer, (copied) => copied.state("T")?.threadId);
+        assert.strictEqual(yield* Effect.provide(found, storeIn(join(dir, "copy"))), "T");
+      }).pipe(Effect.provide(storeIn(join(dir, "original")))),
+    ),
+  );
+
   it.effect(
     "copies a store that is being written, as a store of its own",
     inFolder((dir) =>
