@@ -1,9 +1,9 @@
 /**
  * Lets go of old journal records by age and by size, at start and every hour. Never past a checkpoint, nor past what held
  * text is still read from: `ProviderRuntimeIngestion.neededAfter` says up to where. What points at a record that is gone
- * reads `expired`.
+ * reads `expired`; recorded refusals go with their records, and their counts stay.
  */
-import { Journal } from "@tributary/store";
+import { Journal, Refusals } from "@tributary/store";
 import type { Pruned, StoreError } from "@tributary/store";
 import { Clock, Context, Effect, Layer, Schedule } from "effect";
 import type { Scope } from "effect";
@@ -30,25 +30,30 @@ export class JournalSweep extends Context.Service<
   /** `limits` is asked before each sweep, so that a changed setting counts from the next one on. */
   static readonly layer = (
     limits: () => JournalLimits = () => ({}),
-  ): Layer.Layer<JournalSweep, never, Journal | ProviderRuntimeIngestion> => Layer.effect(JournalSweep, make(limits));
+  ): Layer.Layer<JournalSweep, never, Journal | Refusals | ProviderRuntimeIngestion> =>
+    Layer.effect(JournalSweep, make(limits));
 }
 
 const make = (
   limits: () => JournalLimits,
-): Effect.Effect<JournalSweep["Service"], never, Journal | ProviderRuntimeIngestion | Scope.Scope> =>
+): Effect.Effect<JournalSweep["Service"], never, Journal | Refusals | ProviderRuntimeIngestion | Scope.Scope> =>
   Effect.gen(function* () {
     const journal = yield* Journal;
+    const refusals = yield* Refusals;
     const { neededAfter } = yield* ProviderRuntimeIngestion;
 
     const sweep = Effect.gen(function* () {
       const { maxAgeDays = journalDays, maxBytes = journalBytes } = limits();
       if (maxAgeDays === 0 && maxBytes === 0) return nothing;
       const now = yield* Clock.currentTimeMillis;
-      return yield* journal.prune({
+      const pruned = yield* journal.prune({
         keepAfter: neededAfter,
         ...(maxAgeDays === 0 ? {} : { olderThan: now - maxAgeDays * dayMs }),
         ...(maxBytes === 0 ? {} : { maxBytes }),
       });
+      // Also after what a person pruned in between.
+      yield* refusals.prune(({ threadId, generation, seq }) => seq <= journal.prunedTo(threadId, generation));
+      return pruned;
     });
 
     yield* sweep.pipe(

@@ -1,6 +1,6 @@
 /** Old journal records go by age and by size, by the clock, and never while something still needs them. */
 import { assert, describe, it } from "@effect/vitest";
-import { Journal, Writer } from "@tributary/store";
+import { Journal, Refusals, Writer } from "@tributary/store";
 import { Context, Effect, Exit, Layer, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { JournalSweep, ProviderRuntimeIngestion } from "../src/index.ts";
@@ -45,6 +45,27 @@ describe("the journal's old records", () => {
       assert.deepStrictEqual(yield* messagesOf(), { "t1//m#0": "Hello" });
       yield* say("T", turnStarted("t3"));
       assert.strictEqual(journal.lastSeq("T", 1), 6);
+    }).pipe(Effect.provide(swept(() => ({ maxAgeDays: 1 })))),
+  );
+
+  it.effect("take their refusals with them; the counts stay", () =>
+    Effect.gen(function* () {
+      const ingestion = yield* ProviderRuntimeIngestion;
+      const refusals = yield* Refusals;
+      yield* openThread();
+      yield* say("T", delta("lost"), turnStarted(), turnCompleted());
+      yield* ingestion.drain("T");
+      yield* TestClock.adjust(day + hour);
+      yield* say("T", turnStarted());
+      yield* (yield* JournalSweep).sweep;
+      const kept = (yield* refusals.page({ after: 0, threadId: "T" })).map(({ seq }) => seq);
+      assert.deepStrictEqual(kept, [4]);
+      assert.deepStrictEqual(
+        (yield* refusals.newest("T", 5)).map(({ seq }) => seq),
+        [4],
+      );
+      assert.deepStrictEqual(yield* refusals.counts("T"), { turn_unknown: 1, turn_over: 1 });
+      assert.deepStrictEqual(ingestion.diagnostics("T").refused, { turn_unknown: 1, turn_over: 1 });
     }).pipe(Effect.provide(swept(() => ({ maxAgeDays: 1 })))),
   );
 

@@ -155,7 +155,7 @@ const make = (
       Context.add(Processes, makeProcesses(main, runSql)),
       Context.add(RowReader, makeRowReader(read)),
       Context.add(ReadMarkers, makeReadMarkers(read)),
-      Context.add(Refusals, makeRefusals(read)),
+      Context.add(Refusals, makeRefusals(read, runSql)),
     );
   });
 

@@ -53,6 +53,8 @@ export class Journal extends Context.Service<
       readonly generation: number;
       readonly seq: number;
     }) => JournalRecord | "expired" | undefined;
+    /** Records of a session up to this seq are gone; 0 when none is. */
+    readonly prunedTo: (threadId: string, generation: number) => number;
     /** The newest seq of a session; 0 when it has none. */
     readonly lastSeq: (threadId: string, generation: number) => number;
     /** Erases a thread's records and blobs (purge). */
@@ -222,6 +224,7 @@ export const makeJournal = (
         if (seq <= session.prunedTo) return "expired";
         return read({ threadId, generation, after: seq - 1, limit: 1 })[0];
       },
+      prunedTo: (threadId, generation) => sessions.find(threadId, generation)?.prunedTo ?? 0,
       lastSeq: (threadId, generation) => sessions.find(threadId, generation)?.lastSeq ?? 0,
       erase: (threadId) =>
         eraseThread(submit, connection, sessions, threadId).pipe(
