@@ -39,19 +39,18 @@ const script = (reactor: Reactor) => ({
 
 /**
  * The server is killed between the attempt and the outcome of every reactor, all of them in one kill; and again, as often as
- * asked. The next one tells what became of each, repeats nothing, and leaves no process.
+ * asked, in turn with a runtime that had done nothing and with one that had done it. The next one tells what became of each, repeats nothing, and leaves no process.
  */
 export const crashesInReactors = (findings: Findings, times: number): Promise<void> =>
   withFolders("crashes", async ({ base, data, work }) => {
     const told = new Map<string, Map<string, number>>();
     let killed = 0;
     for (let round = 0; round < times; round += 1) {
-      const cases = reactors.flatMap((reactor) =>
-        faults.map((fault): Case => {
-          const threadId = `r${round}-${reactor}-${fault}`;
-          return { reactor, fault, threadId, log: join(base, threadId) };
-        }),
-      );
+      const fault = faults[round % faults.length] ?? "hang";
+      const cases = reactors.map((reactor): Case => {
+        const threadId = `r${round}-${reactor}-${fault}`;
+        return { reactor, fault, threadId, log: join(base, threadId) };
+      });
       const before = await startServer(data, work);
       if (round === 0) await post(before.call, "/projects", { root: work });
       await Promise.all(cases.map((one) => reach(before.call, one, work)));
@@ -94,7 +93,8 @@ const reach = async (call: Call, one: Case, cwd: string): Promise<void> => {
   });
   const first = { inputId: `${threadId}-i1`, text: reactor === "configure" ? "end" : "go" };
   await post(call, "/threads", { threadId, cwd, instance: threadId, input: first });
-  const turn = () => until(call, threadId, ({ thread }) => thread.activeTurnId !== undefined);
+  const patient = (holds: (page: Page) => boolean) => until(call, threadId, holds, 180_000);
+  const turn = () => patient(({ thread }) => thread.activeTurnId !== undefined);
   switch (reactor) {
     case "open":
     case "prompt":
@@ -104,12 +104,12 @@ const reach = async (call: Call, one: Case, cwd: string): Promise<void> => {
       await post(call, `${path}/inputs`, { inputId: `${threadId}-s1`, text: "and", delivery: "steer" });
       break;
     case "configure":
-      await until(call, threadId, ({ turns }) => turns[0]?.state === "completed");
+      await patient(({ turns }) => turns[0]?.state === "completed");
       await call(path, { method: "PATCH", body: { interactionMode: "plan" } });
       await post(call, `${path}/inputs`, { inputId: `${threadId}-i2`, text: "end again", delivery: "prompt" });
       break;
     case "answer": {
-      const { thread } = await until(call, threadId, ({ thread: { pendingRequests } }) => pendingRequests.length > 0);
+      const { thread } = await patient(({ thread: { pendingRequests } }) => pendingRequests.length > 0);
       const [{ id }] = thread.pendingRequests;
       await post(call, `/requests/${encodeURIComponent(id)}/answer`, { threadId, answer: { optionId: "allow" } });
       break;
@@ -124,7 +124,7 @@ const reach = async (call: Call, one: Case, cwd: string): Promise<void> => {
       break;
   }
   for (let patience = 0; !calls(one).some((line) => line.startsWith(reactor)); patience += 1) {
-    if (patience > 3_000) throw new Error(`${threadId}: the call did not reach the agent: ${calls(one).join(", ")}`);
+    if (patience > 18_000) throw new Error(`${threadId}: the call did not reach the agent: ${calls(one).join(", ")}`);
     await pause(10);
   }
 };
@@ -145,12 +145,16 @@ const check = async (
   // Opening and configuring come before an input was sent: it goes by itself. Everything else is over.
   const goesOn = reactor === "open" || reactor === "configure";
   const sent = reactor === "open" ? first : `${threadId}-i2`;
-  const page = await until(call, threadId, (now) =>
-    goesOn
-      ? reactor === "open"
-        ? now.thread.activeTurnId !== undefined
-        : now.turns.length === 2 && now.turns.every(({ state }: { state: string }) => state === "completed")
-      : now.thread.activeTurnId === undefined && now.rows.every((row: Page) => !isOpenRow(row)),
+  const page = await until(
+    call,
+    threadId,
+    (now) =>
+      goesOn
+        ? reactor === "open"
+          ? now.thread.activeTurnId !== undefined
+          : now.turns.length === 2 && now.turns.every(({ state }: { state: string }) => state === "completed")
+        : now.thread.activeTurnId === undefined && now.rows.every((row: Page) => !isOpenRow(row)),
+    180_000,
   );
   const open = page.rows.filter(isOpenRow);
   if (!goesOn) findings.expect(open.length === 0, `${what}: open after the restart (I8)`, open);
