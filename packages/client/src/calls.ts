@@ -12,7 +12,7 @@ export const randomId = (): string => {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 };
 
-type Given = Pick<Call, "params" | "query" | "payload"> & CallOptions;
+type Given = Pick<Call, "params" | "query" | "headers" | "payload"> & CallOptions;
 
 /** Not before the server says. */
 const waitFor = (retryAt: string | undefined): number =>

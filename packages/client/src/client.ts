@@ -1,4 +1,5 @@
 /** The client: every endpoint as a method, and threads that are followed. */
+import type { AttachmentView } from "@tributary/contracts/api";
 import { makeCalls } from "./calls.ts";
 import { FollowedThread, type FollowOptions } from "./follow.ts";
 import { httpTransport, type HttpOptions } from "./http.ts";
@@ -19,6 +20,8 @@ export interface Client extends Calls {
   readonly follow: (threadId: string, options?: FollowOptions) => FollowedThread;
   /** All threads as a list shows them, and the named ones whole. */
   readonly followShells: (options?: FollowShellsOptions) => FollowedShells;
+  /** Stores a file, to be named by inputs: `attachments: [{ id: attachmentId }]`. Its type is the blob's own. */
+  readonly upload: (file: Blob, name?: string) => Promise<AttachmentView>;
   /** Gives up kept connections. */
   readonly close: () => void;
 }
@@ -35,6 +38,14 @@ export const createClient = (options: ClientOptions): Client => {
     ...calls,
     follow: (threadId, follow) => new FollowedThread(threadId, calls, transport, retry, follow),
     followShells: (shells) => new FollowedShells(calls, transport, retry, shells),
+    upload: (file, name = file instanceof File ? file.name : undefined) =>
+      calls.attachments.upload({
+        headers: {
+          "content-type": file.type,
+          ...(name === undefined ? {} : { "x-filename": encodeURIComponent(name) }),
+        },
+        payload: file,
+      }),
     close: transport.close,
   };
 };

@@ -4,6 +4,7 @@ import type { Frame } from "./reducer/index.ts";
 import { aborted } from "./retry.ts";
 import { SseParser } from "./sse.ts";
 import type { Call, Transport } from "./transport.ts";
+import type { Bytes } from "./types.ts";
 
 export interface HttpOptions {
   /** Without a slash at its end; empty: where the page came from. */
@@ -17,7 +18,7 @@ export interface HttpOptions {
   readonly silenceMs?: number;
 }
 
-const isRaw = (payload: unknown): payload is Blob | ArrayBuffer | Uint8Array<ArrayBuffer> =>
+const isRaw = (payload: unknown): payload is Bytes =>
   payload instanceof Uint8Array || payload instanceof ArrayBuffer || payload instanceof Blob;
 
 /** Parameters in the path, the others behind it. */
@@ -51,17 +52,16 @@ export const httpTransport = (options: HttpOptions): Transport => {
   const request = async (call: Call, accept: string, signal: AbortSignal | undefined): Promise<Response> => {
     const { route, payload, commandId } = call;
     const headers = new Headers({ accept });
+    for (const [name, value] of Object.entries(call.headers ?? {})) if (value !== undefined) headers.set(name, value);
     const bearer = typeof token === "function" ? await token() : token;
     if (bearer !== undefined) headers.set("authorization", `Bearer ${bearer}`);
     if (commandId !== undefined) headers.set("idempotency-key", commandId);
-    const raw = isRaw(payload);
-    if (payload !== undefined && !raw) headers.set("content-type", "application/json");
-    if (payload instanceof Blob && payload.type !== "") headers.set("content-type", payload.type);
+    if (payload !== undefined && !isRaw(payload)) headers.set("content-type", "application/json");
     const init: RequestInit = {
       method: route.method,
       headers,
       credentials: cookie ? "include" : "omit",
-      ...(payload === undefined ? {} : { body: raw ? (payload as Blob) : JSON.stringify(payload) }),
+      ...(payload === undefined ? {} : { body: isRaw(payload) ? payload : JSON.stringify(payload) }),
       ...(signal === undefined ? {} : { signal }),
     };
     try {

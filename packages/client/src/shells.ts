@@ -35,6 +35,8 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
   #connection: Connection = { state: "connecting" };
   #running: AbortController | undefined;
   #cursor: string | undefined;
+  /** The list was read just now. */
+  #isFresh = false;
   #shells: Shells = new Map();
   #threads: ReadonlyMap<string, ThreadView> = new Map();
 
@@ -67,8 +69,8 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
     this.#views.set({ shells: [...this.#shells.values()].toReversed(), threads: this.#threads });
   }
 
-  /** The list first: what changes while its pages and the threads are read comes again after its cursor. */
-  async #open(signal: AbortSignal): Promise<void> {
+  /** All shells, the most recently changed first, and the cursor of the first page. */
+  async #list(signal: AbortSignal): Promise<{ found: ReadonlyArray<ThreadShell>; cursor: string | undefined }> {
     const found: Array<ThreadShell> = [];
     let cursor: string | undefined;
     let before: string | undefined;
@@ -78,6 +80,12 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
       found.push(...page.threads);
       before = page.before;
     } while (before !== undefined);
+    return { found, cursor };
+  }
+
+  /** The list first: what changes while its pages and the threads are read comes again after its cursor. */
+  async #open(signal: AbortSignal): Promise<void> {
+    const { found, cursor } = await this.#list(signal);
     const { threads = [], maxBytes } = this.#options;
     const views = await Promise.all(
       threads.map(async (threadId) => {
@@ -91,7 +99,25 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
     this.#shells = new Map(found.toReversed().map((shell) => [shell.threadId, shell]));
     this.#threads = new Map(views.map((view) => [view.threadId, view]));
     this.#cursor = cursor;
+    this.#isFresh = true;
     this.#show();
+  }
+
+  /** The stream tells what changed. What was deleted while nobody listened is only missing from the list. */
+  async *#stream(signal: AbortSignal): AsyncGenerator<ReadonlyArray<Frame>, void> {
+    if (!this.#isFresh) {
+      const { found } = await this.#list(signal);
+      const ids = new Set(found.map(({ threadId }) => threadId));
+      this.#shells = new Map([...this.#shells].filter(([threadId]) => ids.has(threadId)));
+    }
+    this.#isFresh = false;
+    const { threads = [] } = this.#options;
+    yield* this.#transport.stream({
+      name: "events.liveMany",
+      route: liveRoute("liveMany"),
+      query: { after: this.#cursor, threads: threads.length === 0 ? undefined : threads.join(",") },
+      signal,
+    });
   }
 
   #frames(frames: ReadonlyArray<Frame>): void {
@@ -120,19 +146,12 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
   #start(): void {
     const running = new AbortController();
     this.#running = running;
-    const { threads = [] } = this.#options;
     const following = followFor(
       {
         open: async (signal, again) => {
           if (again || this.#cursor === undefined) await this.#open(signal);
         },
-        stream: (signal) =>
-          this.#transport.stream({
-            name: "events.liveMany",
-            route: liveRoute("liveMany"),
-            query: { after: this.#cursor, threads: threads.length === 0 ? undefined : threads.join(",") },
-            signal,
-          }),
+        stream: (signal) => this.#stream(signal),
         frames: (frames) => this.#frames(frames),
         connection: (connection) => {
           this.#connection = connection;

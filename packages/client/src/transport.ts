@@ -20,6 +20,7 @@ export interface Call {
   readonly route: Route;
   readonly params?: Readonly<Record<string, unknown>> | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   readonly payload?: unknown;
   readonly commandId?: string | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -10,6 +10,7 @@ interface Shape {
   readonly "~Params": { readonly Type: unknown };
   readonly "~Query": { readonly Type: unknown };
   readonly "~Payload": { readonly Type: unknown };
+  readonly "~Headers": { readonly Type: unknown };
   readonly "~Success": { readonly Type: unknown };
 }
 
@@ -26,9 +27,24 @@ export interface CallOptions {
   readonly commandId?: string;
 }
 
+/** Bodies that are not JSON. */
+export type Bytes = Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
+
+type Payload<P> = P extends { readonly _tag: "StreamUint8Array" }
+  ? Bytes
+  : P extends { readonly Type: infer T }
+    ? T
+    : never;
+
+/** Headers besides the key, which is `commandId`. */
+type HeaderPart<H> = [Exclude<keyof H, "idempotency-key">] extends [never]
+  ? unknown
+  : Part<"headers", Omit<H, "idempotency-key">>;
+
 type Request<E extends Shape> = Part<"params", E["~Params"]["Type"]> &
   Part<"query", E["~Query"]["Type"]> &
-  Part<"payload", E["~Payload"]["Type"]> &
+  Part<"payload", Payload<E["~Payload"]>> &
+  HeaderPart<E["~Headers"]["Type"]> &
   CallOptions;
 
 type Arguments<E extends Shape> =

@@ -62,6 +62,9 @@ const readElsewhere = Effect.fnUntraced(function* (
   });
 });
 
+/** A thread that is deleted has no shell any more: of any thread, the event says so. */
+const isGone = ({ type }: { readonly type: string }): boolean => type === "thread.deleted";
+
 /**
  * The shells of all threads as they change, and the events of some threads, on one connection. Without a cursor it begins
  * with every shell and with the named threads' events from now on.
@@ -109,7 +112,7 @@ export const followShells = Effect.fnUntraced(function* (
           if (shell !== undefined) frames.push((id) => frameText("shell", shell, id));
         }
         for (const event of page) {
-          const shown = named.has(event.streamId) ? toPublic(event, log.epoch) : undefined;
+          const shown = named.has(event.streamId) || isGone(event) ? toPublic(event, log.epoch) : undefined;
           if (shown !== undefined) frames.push((id) => frameText("event", shown, id ?? shown.cursor));
         }
         position.cursor = end;

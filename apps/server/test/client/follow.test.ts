@@ -333,4 +333,37 @@ describe("all threads on one connection", () => {
       });
     }),
   );
+
+  it.live("leave the list when they are deleted, also while nobody listens", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      yield* Effect.promise(async () => {
+        const client = createClient({ url: server.url, token: server.token, retry });
+        const create = (id: string) =>
+          client.threads.create({ payload: { threadId: id, cwd: server.work, instance: "demo" } });
+        for (const id of ["a", "b", "c"]) await create(id);
+        const all = client.followShells();
+        /** Reads until the list is this, and live. */
+        const listed = async (ids: ReadonlyArray<string>): Promise<void> => {
+          for await (const { shells } of all)
+            if (
+              all.connection.state === "live" &&
+              shells
+                .map((shell) => shell.threadId)
+                .toSorted()
+                .join() === ids.join()
+            )
+              return;
+        };
+        await listed(["a", "b", "c"]);
+        const watching = listed(["b", "c"]);
+        await client.threads.remove({ params: { threadId: "a" } });
+        await watching;
+        // Nobody reads: there is no connection.
+        assert.strictEqual(all.connection.state, "closed");
+        await client.threads.remove({ params: { threadId: "b" } });
+        await listed(["c"]);
+      });
+    }),
+  );
 });

@@ -22,8 +22,16 @@ import { isIdle, until } from "./busy.ts";
 
 const retry = { baseMs: 5, maxMs: 50 };
 
+const attach = async (client: Client): Promise<void> => {
+  const file = new File(["notes"], "my notes ä.txt", { type: "text/plain" });
+  const { attachmentId, name } = await client.upload(file);
+  assert.strictEqual(name, "my notes ä.txt");
+  const content = await client.attachments.download({ params: { attachmentId } });
+  assert.strictEqual(await content.text(), "notes");
+};
+
 /** What a person does with a thread, from beginning to end. */
-const whole = async (client: Client, work: string): Promise<void> => {
+const whole = async (client: Client, work: string, bytes = true): Promise<void> => {
   await client.projects.create({ payload: { root: work } });
   const options = { script: asking };
   await client.instances.create({ payload: { id: "asking", runtime: "scripted", options } });
@@ -50,6 +58,7 @@ const whole = async (client: Client, work: string): Promise<void> => {
     end.rows.flatMap((row) => (row.kind === "message" ? row.text : [])),
     ["hello", "You said hello.", "Allow once, Short."],
   );
+  if (bytes) await attach(client);
   const events = await client.events.replay({ params: { threadId } });
   assert.strictEqual(events[0]?.type, "thread.created");
   assert.isAbove(events.length, 10);
@@ -92,7 +101,7 @@ describe("a client", () => {
         served.connect(port1);
         // Node's ports are event targets too; its types do not say so of what a listener gets.
         const client = createClient({ transport: portTransport(port2 as unknown as PortLike), retry });
-        await whole(client, second.work);
+        await whole(client, second.work, false);
         client.close();
         await served.close();
       });
