@@ -10,6 +10,7 @@ import { Audit } from "../auth/Audit.ts";
 import type { Checked } from "../auth/Devices.ts";
 import { Devices } from "../auth/Devices.ts";
 import { RemoteAddress } from "../auth/reach.ts";
+import { cutOffWhen } from "./cut-off.ts";
 import { requireScope } from "./scopes.ts";
 import { owner, Tokens } from "./Tokens.ts";
 
@@ -72,7 +73,10 @@ export const authorization: Layer.Layer<Authorization, never, Tokens | Devices |
         const holder = yield* identify(Redacted.value(credential));
         const call = `${group.identifier}.${endpoint.identifier}`;
         yield* Effect.provideService(requireScope(holder, endpoint.annotations, call), Audit, audit);
-        if (holder.id !== owner.id) yield* devices.seen(holder.id);
+        if (holder.id !== owner.id) {
+          yield* devices.seen(holder.id);
+          yield* cutOffWhen(holder.revoked);
+        }
         return yield* Effect.provideService(handler, Caller, holder);
       }),
     };

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { assert, describe, it } from "@effect/vitest";
 import { Effect, Exit, Layer, Scope } from "effect";
 import { AuthFile, AuthFileError, devicesFile } from "../../src/auth/auth-file.ts";
@@ -31,6 +34,42 @@ describe("the tokens of devices", () => {
         await server.call("/threads/T", { method: "PATCH", body: { title: "on" } });
         await untouched.take((frame) => is("event")(frame) && frame.data.payload.title === "on");
         untouched.close();
+      });
+    }),
+  );
+
+  it.live("end also the connection of a client that does not read (I17)", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      const phone = yield* pairDevice(server);
+      yield* Effect.promise(async () => {
+        answered(200, await server.call("/threads", { body: { threadId: "T", cwd: server.work, instance: "demo" } }));
+        // More than sockets hold for a reader who does not read.
+        const title = "x".repeat(2 * 1024 * 1024);
+        for (let count = 0; count < 10; count += 1)
+          answered(200, await server.call("/threads/T", { method: "PATCH", body: { title: `${title}${count}` } }));
+        const { hostname, port, host } = new URL(server.url);
+        const socket = connect(Number(port), hostname);
+        let text = "";
+        await new Promise<void>((resolve) => {
+          socket.setEncoding("latin1").once("data", (piece: string) => {
+            socket.pause();
+            text += piece;
+            resolve();
+          });
+          socket.write(`GET /threads/T/live HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${phone.token}\r\n\r\n`);
+        });
+        assert.match(text, /^HTTP\/1\.1 200/);
+        answered(200, await server.call(`/devices/${phone.deviceId}`, { method: "DELETE" }));
+        // The second that it has.
+        await delay(1000);
+        const closed = once(socket, "close");
+        socket.on("data", (piece: string) => (text += piece)).on("error", () => undefined);
+        socket.resume();
+        await closed;
+        // It was cut: neither the rest nor the end of the answer was sent.
+        assert.isBelow(text.length, 10 * title.length);
+        assert.notMatch(text, /\r\n0\r\n\r\n$/);
       });
     }),
   );
