@@ -137,6 +137,18 @@ export class FollowedThread implements AsyncIterable<ThreadView> {
     await this.#calls.threads.interrupt({ params: { threadId: this.threadId }, payload: {} });
   }
 
+  /** Marks rows as read, by default all that there are; other devices of the same person hear of it. */
+  async markRead(upTo: number = this.view?.thread?.lastPosition ?? 0): Promise<void> {
+    await this.#calls.threads.read({ params: { threadId: this.threadId }, payload: { upTo } });
+    this.#change((view) => {
+      const { thread } = view;
+      // Reading is no event: the live stream of one thread does not tell of it.
+      return thread === undefined || thread.readTo >= upTo
+        ? view
+        : apply(view, { event: "shell", data: { ...thread, readTo: upTo } });
+    });
+  }
+
   /** Loads the page before the oldest row. Gives whether there is more. Calls at the same time are one. */
   older(): Promise<boolean> {
     this.#older ??= this.#loadOlder().finally(() => {

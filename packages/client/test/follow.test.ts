@@ -152,4 +152,38 @@ describe("following a thread", () => {
     assert.deepStrictEqual(await thread.resend("n"), { inputId: "n", sequence: 1000 });
     assert.lengthOf(new Set(asked.flatMap(({ key }) => key ?? [])), 1);
   });
+
+  it("marks as read, and shows that it did", async () => {
+    const { client, asked } = against((one) => {
+      if (isLive(one)) return stream([synced]);
+      return json(one.method === "GET" ? page() : { status: "accepted", commandId: "c", sequence: 1 });
+    });
+    const thread = client.follow("T");
+    const view = await until(thread, () => thread.connection.state === "live");
+    assert.strictEqual(view.thread?.readTo, 0);
+    await thread.markRead();
+    assert.strictEqual(thread.view?.thread?.readTo, view.thread?.lastPosition);
+    assert.deepInclude(asked.at(-1), { path: "/threads/T/read", body: { upTo: view.thread?.lastPosition } });
+  });
+
+  it("loads older rows once, however often it is asked, and says when there are no more", async () => {
+    const whole = page();
+    const { client, asked } = against((one) => {
+      if (isLive(one)) return stream([synced]);
+      return json(
+        one.path.includes("before=older")
+          ? { ...whole, rows: whole.rows.slice(0, 1) }
+          : { ...whole, rows: whole.rows.slice(1), before: "older" },
+      );
+    });
+    const thread = client.follow("T");
+    await until(thread, () => thread.connection.state === "live");
+    assert.deepStrictEqual(await Promise.all([thread.older(), thread.older()]), [false, false]);
+    assert.deepStrictEqual(thread.view?.rows, whole.rows);
+    assert.lengthOf(
+      asked.filter(({ path }) => path.includes("before=older")),
+      1,
+    );
+    assert.isFalse(await thread.older());
+  });
 });

@@ -102,14 +102,18 @@ describe.each(kinds)("over %s", (_, make) => {
         const client = createClient({ transport, retry });
         const thread = client.follow(threadId);
         await steady.inputs.submit({ params: { threadId }, payload: { text: "go" } });
-        const seen = new Map<string, number>();
+        const seen = new Map<string, string>();
         const view = await until(thread, (now) => {
-          // What was shown of an assistant's text is never taken back but by the runtime.
           for (const row of now.rows)
-            if (row.kind === "message") seen.set(row.rowId, Math.max(seen.get(row.rowId) ?? 0, row.length));
+            if (row.kind === "message" && row.text.length > (seen.get(row.rowId)?.length ?? 0))
+              seen.set(row.rowId, row.text);
           return isIdle(now);
         });
-        equals(view, await wholePage(steady, threadId), `seed ${seed}`);
+        const page = await wholePage(steady, threadId);
+        equals(view, page, `seed ${seed}`);
+        // Whatever was shown of a text meanwhile was its beginning.
+        for (const row of page.rows)
+          if (row.kind === "message") assert.isTrue(row.text.startsWith(seen.get(row.rowId) ?? ""), row.rowId);
         assert.isAtLeast(breaks.count, 2);
         client.close();
       });
