@@ -29,28 +29,32 @@ const gracefulShutdownTimeout = "2 seconds";
 const codeOf = (cause: unknown): string | undefined =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
 
-const { maxHeaderBytes, headersTimeoutMs, requestTimeoutMs, maxConnections } = connectionLimits;
-const nodeLimits = {
-  maxHeaderSize: maxHeaderBytes,
-  headersTimeout: headersTimeoutMs,
-  requestTimeout: requestTimeoutMs,
-  connectionsCheckingInterval: 5_000,
-};
+/** At most so many milliseconds after its time is over a slow request is ended. */
+const lookEvery = 5_000;
 
-const nodeServer = (tls: Tls | undefined) => () => {
-  const server =
-    tls === undefined
-      ? createServer(nodeLimits)
-      : createTlsServer({ ...nodeLimits, cert: tls.cert, key: tls.key, handshakeTimeout: headersTimeoutMs });
-  server.maxConnections = maxConnections;
-  return server;
-};
+const nodeServer =
+  ({ tls, limits = {} }: ListenOptions) =>
+  () => {
+    const { maxHeaderBytes, headersTimeoutMs, requestTimeoutMs, maxConnections } = { ...connectionLimits, ...limits };
+    const options = {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(lookEvery, headersTimeoutMs),
+    };
+    const server =
+      tls === undefined
+        ? createServer(options)
+        : createTlsServer({ ...options, cert: tls.cert, key: tls.key, handshakeTimeout: headersTimeoutMs });
+    server.maxConnections = maxConnections;
+    return server;
+  };
 
-const server = ({ host, tls }: ListenOptions, port: number) =>
+const server = (options: ListenOptions, port: number) =>
   Layer.unwrap(
     Effect.map(PingInterval, (pingEvery) =>
-      NodeHttpServer.layerServer(nodeServer(tls), {
-        host,
+      NodeHttpServer.layerServer(nodeServer(options), {
+        host: options.host,
         port,
         gracefulShutdownTimeout,
         websocket: webSocketOptions(pingEvery),
@@ -84,6 +88,8 @@ export interface ListenOptions {
   readonly tls?: Tls;
   /** The https:// address of what stands in front. */
   readonly tunnel?: string;
+  /** In place of those that `GET /limits` tells. */
+  readonly limits?: { readonly [K in keyof typeof connectionLimits]?: number };
 }
 
 /** Where it listens. */

@@ -86,7 +86,7 @@ export interface ServerOptions {
   readonly pingInterval?: number;
   readonly durability?: "full" | "normal";
   /** How it is reached by others. */
-  readonly listen?: Pick<ListenOptions, "tls" | "tunnel">;
+  readonly listen?: Pick<ListenOptions, "tls" | "tunnel" | "limits">;
   /** Milliseconds that pairings and devices' tokens hold. */
   readonly lifetimes?: { readonly pairing?: number; readonly device?: number };
 }
