@@ -90,7 +90,7 @@ describe("a thread cut at every position (I10)", () => {
       const last = views.at(-1) as ThreadView;
       equals(last, page, "the uninterrupted view");
 
-      // Every position: whoever is cut there and comes back sees what it saw, and a snapshot of that place says the same.
+      // Every position: whoever is cut there and comes back sees what it saw. Every fifth: so does who takes a snapshot.
       for (const [position, view] of views.entries()) {
         if (view.thread === undefined) continue;
         const back = apply(view, comeback(view));
@@ -100,6 +100,7 @@ describe("a thread cut at every position (I10)", () => {
             view.rows.length === back.rows.length && view.rows.every((row, index) => isSameRow(row, back.rows[index])),
             `a row at ${position}`,
           );
+        if (position % 5 !== 0) continue;
         const joined = open({ ...(committed(view) as Page), cursor: view.cursor ?? "" });
         assert.deepStrictEqual(joined.thread, view.thread, `the shell at ${position}`);
       }
