@@ -86,7 +86,7 @@ describe("following a thread", () => {
         streams += 1;
         return streams < 3 ? stream([]) : stream([synced, { event: "ping", data: {} }]);
       },
-      { silenceMs: 30 },
+      { silenceMs: 250 },
     );
     const thread = client.follow("T");
     const errors: Array<string> = [];
