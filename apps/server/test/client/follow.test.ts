@@ -1,6 +1,6 @@
 /** Following threads over connections that break, servers that go away, and readers that take their time. */
 import { createServer } from "node:net";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { assert, describe, it } from "@effect/vitest";
 import {
   createClient,
@@ -9,10 +9,13 @@ import {
   webSocketTransport,
   type Client,
   type HttpOptions,
+  type ThreadView,
   type Transport,
 } from "@tributary/client";
 import { Effect, Exit, Scope } from "effect";
+import { tokenFile } from "../../src/config/token.ts";
 import { addInstance, asking } from "../support/agents.ts";
+import { serveProcess } from "../support/process.ts";
 import { freshServer, startServer, temporaryFolders } from "../support/server.ts";
 import type { TestServer } from "../support/server.ts";
 import { busy, equals, isIdle, random, until, wholePage } from "./busy.ts";
@@ -205,6 +208,47 @@ describe("a server that goes away", () => {
       assert.notStrictEqual(view.cursor?.split(".")[0], before?.split(".")[0]);
       thread.close();
       yield* Effect.promise(() => reading);
+    }),
+  );
+
+  it.live("without a word, in the middle of a sentence, leaves what it said and an ended turn (I8, I10)", () =>
+    Effect.gen(function* () {
+      const { data, work } = yield* temporaryFolders;
+      const options = { data, cwd: work };
+      const first = yield* serveProcess(options);
+      let url = first.url;
+      const token = readFileSync(tokenFile(data), "utf8").trim();
+      const client = createClient({
+        url: "http://tributary.test",
+        token,
+        fetch: towards(() => ({ url })),
+        retry,
+      });
+      const thread = client.follow(threadId);
+      const shown = yield* Effect.promise(async () => {
+        await client.projects.create({ payload: { root: work } });
+        await client.instances.create({
+          payload: { id: "busy", runtime: "scripted", options: { script: busy(1, 40) } },
+        });
+        await client.threads.create({ payload: { threadId, cwd: work, instance: "busy" } });
+        await client.inputs.submit({ params: { threadId }, payload: { text: "go" } });
+        const streaming = (view: ThreadView) =>
+          view.rows.findLast((row) => row.kind === "message" && row.streaming && row.text.includes("Part slow"));
+        const row = streaming(await until(thread, (view) => streaming(view) !== undefined));
+        first.kill("SIGKILL");
+        await first.ended;
+        return row?.kind === "message" ? row : assert.fail("nothing was streaming");
+      });
+      url = (yield* serveProcess(options)).url;
+      yield* Effect.promise(async () => {
+        const view = await until(thread, ({ turns }) => (turns.at(-1)?.state ?? "running") !== "running");
+        assert.strictEqual(view.turns.at(-1)?.state, "lost");
+        const page = await wholePage(client, threadId);
+        equals(view, page);
+        const row = page.rows.find(({ rowId }) => rowId === shown.rowId);
+        // Live text is shown only once its records are durable: what was seen is there.
+        assert.isTrue(row?.kind === "message" && row.text.startsWith(shown.text), JSON.stringify([row, shown]));
+      });
     }),
   );
 
