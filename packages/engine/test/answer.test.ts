@@ -23,7 +23,7 @@ const question = (requestId: string, secret: boolean) =>
   }) as const;
 
 describe("answers", () => {
-  it.effect("the first answer goes to the runtime, once", () =>
+  it.effect("the first answer goes to the runtime, once (pain 9)", () =>
     Effect.gen(function* () {
       const world = yield* asked;
       const [first, second] = yield* Effect.all([world.send(yes), world.send({ ...yes, answer: { optionId: "no" } })], {

@@ -61,7 +61,7 @@ describe("dispatch", () => {
     }),
   );
 
-  it.effect("the same command has one effect, however often it is sent", () =>
+  it.effect("the same command has one effect, however often it is sent (pain 20)", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld();
       yield* world.create();

@@ -78,7 +78,7 @@ describe("interrupt", () => {
     }),
   );
 
-  it.effect("an acknowledgement without an end is not believed", () =>
+  it.effect("an acknowledgement without an end is not believed (pain 3)", () =>
     Effect.gen(function* () {
       const world = yield* atWork;
       yield* stop(world);

@@ -23,7 +23,7 @@ describe("idle care", () => {
     }),
   );
 
-  it.effect("use and the runtime's words put it off; tasks, requests and turns rule it out", () =>
+  it.effect("use and the runtime's words put it off; tasks, requests and turns rule it out (pain 24)", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld();
       yield* world.create("T", { input: { inputId: "i1", text: "x" } });

@@ -110,7 +110,7 @@ interface Attempt {
 }
 
 describe("refused commands", () => {
-  it.live("each with its code, what to do next, and whether it may be sent again", () =>
+  it.live("each with its code, what to do next, and whether it may be sent again (pain 8)", () =>
     Effect.gen(function* () {
       const { server, request, late } = yield* prepared;
       const { work } = server;
