@@ -171,7 +171,13 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         refused: Schema.Record(Schema.String, Count),
         recent: Schema.Array(
           /** `events`: how many were refused together, where it is more than one. */
-          Schema.Struct({ generation: Count, seq: Count, type: Schema.String, reason: Schema.String, events: opt(Count) }),
+          Schema.Struct({
+            generation: Count,
+            seq: Count,
+            type: Schema.String,
+            reason: Schema.String,
+            events: opt(Count),
+          }),
         ),
         stalled: Schema.Array(Schema.String),
       }),
@@ -295,7 +301,24 @@ export const EventsApi = HttpApiGroup.make("events")
   .middleware(Authorization);
 
 export class Api extends HttpApi.make("tributary")
-  .add(SystemApi, ProjectsApi, ThreadsApi, InputsApi, AttachmentsApi, RequestsApi, EventsApi, InstancesApi, SettingsApi, MaintenanceApi, DevicesApi, PairingsApi, ClaimsApi, CookieApi, AuditApi, RpcApi)
+  .add(
+    SystemApi,
+    ProjectsApi,
+    ThreadsApi,
+    InputsApi,
+    AttachmentsApi,
+    RequestsApi,
+    EventsApi,
+    InstancesApi,
+    SettingsApi,
+    MaintenanceApi,
+    DevicesApi,
+    PairingsApi,
+    ClaimsApi,
+    CookieApi,
+    AuditApi,
+    RpcApi,
+  )
   .annotateMerge(
     OpenApi.annotations({
       title: "Tributary",
