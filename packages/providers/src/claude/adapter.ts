@@ -27,6 +27,7 @@ import {
   initializeRequest,
   isModel,
   mcpConfigText,
+  misreadOption,
   modelIds,
   readGreeting,
   sessionArguments,
@@ -46,9 +47,12 @@ const openError = (code: OpenError["code"], message: string, detail?: string): O
 const unsupported = (option: string, why: string): OpenError =>
   openError("unsupported_option", `${option}: ${why}`, option);
 
-/** What can't be honoured is refused before anything is started. */
+/** What can't be honoured, or would be no value, is refused before anything is started. */
 const refuse = (options: OpenOptions): Effect.Effect<void, OpenError> => {
   const { serviceTier, mcpServers = [] } = options;
+  const misread = misreadOption(options);
+  if (misread !== undefined)
+    return Effect.fail(unsupported(misread, "a value that begins with “-” would be read as an option"));
   if (serviceTier !== undefined)
     return Effect.fail(unsupported("serviceTier", capabilities.refusedOptions["serviceTier"] ?? "not supported"));
   const broken = mcpServers.find(

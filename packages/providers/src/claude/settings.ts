@@ -48,6 +48,21 @@ const beginningArguments = (beginning: Beginning): ReadonlyArray<string> => {
   }
 };
 
+/**
+ * The first value that the program could take for an option of its own. Whoever may begin a thread may not thereby switch
+ * off its questions, or start programs by `--mcp-config` or `--settings`.
+ */
+export const misreadOption = ({ model, effort, disallowedTools = [], resume }: OpenOptions): string | undefined => {
+  const values: ReadonlyArray<readonly [string, ReadonlyArray<string | undefined>]> = [
+    ["model", [model]],
+    ["effort", [effort]],
+    ["disallowedTools", disallowedTools],
+    // `fork:<parent>:<own>` has two.
+    ["resume", resume?.nativeSessionId.split(":") ?? []],
+  ];
+  return values.find(([, all]) => all.some((value) => value?.trimStart().startsWith("-")))?.[0];
+};
+
 export const sessionArguments = (
   options: OpenOptions,
   beginning: Beginning,

@@ -70,6 +70,14 @@ describe("records", () => {
 });
 
 describe("opening", () => {
+  it.effect("starts nothing when a value would be read as an option", () =>
+    Effect.gen(function* () {
+      const disallowedTools = ["Bash", "--dangerously-skip-permissions"];
+      const error = yield* Effect.flip(openFake({}, { disallowedTools }));
+      expect(error).toMatchObject({ code: "unsupported_option", failure: { code: "disallowedTools" } });
+    }),
+  );
+
   it.effect.each([
     [{ model: "other" }, { model: "m" }, "model"],
     [{ effort: "low" }, { model: "m", effort: "high" }, "effort"],

@@ -7,6 +7,7 @@ import {
   effortsFor,
   initializeRequest,
   isModel,
+  misreadOption,
   permissionMode,
   readGreeting,
   sessionArguments,
@@ -52,6 +53,18 @@ describe("arguments", () => {
   it("never end in an option that takes any number of values", () => {
     const all = after({ model: "m", effort: "low", disallowedTools: ["A", "B"] }, { kind: "new", sessionId: "a" });
     expect(all).toContain("--model m --effort low --disallowed-tools A B --mcp-config /f --permission-mode default");
+  });
+
+  it.each([
+    ["model", { model: "--dangerously-skip-permissions" }],
+    ["effort", { effort: "--settings={}" }],
+    ["disallowedTools", { disallowedTools: ["Bash", "--mcp-config", "{}"] }],
+    ["resume", { resume: { nativeSessionId: "--dangerously-skip-permissions" } }],
+    ["resume", { resume: { nativeSessionId: "fork:--dangerously-skip-permissions:b" } }],
+    [undefined, { model: "m", effort: "low", disallowedTools: ["Bash(rm -rf:*)", "mcp__a-b"] }],
+    [undefined, { resume: { nativeSessionId: "fork:11-22:33-44" } }],
+  ] as const)("hold no value that the program would read as an option: %s", (option, more) => {
+    expect(misreadOption(options(more))).toBe(option);
   });
 
   it("let checks be skipped only where the program may do so", () => {
