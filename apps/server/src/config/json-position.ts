@@ -39,32 +39,46 @@ export const jsonMistake = (text: string): JsonMistake | undefined => {
     at += token.length;
     return true;
   };
-  const list = (close: string, item: () => void): void => {
-    match(space);
-    if (take(close)) return;
-    for (;;) {
-      item();
-      match(space);
-      if (take(close)) return;
-      if (!take(",")) throw new Mistake(at, `"," or "${close}"`);
-      match(space);
-    }
-  };
-  const member = (): void => {
+  /** Closing brackets of what is open. No recursion: how deep a text goes is the sender's choice. */
+  const open: Array<string> = [];
+  const name = (): void => {
     if (!match(string)) throw new Mistake(at, "a field name in double quotes");
     match(space);
     if (!take(":")) throw new Mistake(at, `":"`);
-    value();
   };
-  const value = (): void => {
+  /** Goes into a list or an object up to its first value; false when it is empty and over. */
+  const enter = (close: string): boolean => {
     match(space);
-    if (take("{")) return list("}", member);
-    if (take("[")) return list("]", value);
-    if (match(string) || match(number) || literals.some(take)) return;
+    if (take(close)) return false;
+    if (close === "}") name();
+    open.push(close);
+    return true;
+  };
+  /** Behind a value: on to the next one; false when there is none. */
+  const next = (): boolean => {
+    for (let close = open.at(-1); close !== undefined; close = open.at(-1)) {
+      match(space);
+      if (!take(close)) {
+        if (!take(",")) throw new Mistake(at, `"," or "${close}"`);
+        match(space);
+        if (close === "}") name();
+        return true;
+      }
+      open.pop();
+    }
+    return false;
+  };
+  /** One value, or the beginning of one; true when another one has to follow at once. */
+  const value = (): boolean => {
+    match(space);
+    if (take("{")) return enter("}");
+    if (take("[")) return enter("]");
+    if (match(string) || match(number) || literals.some(take)) return false;
     throw new Mistake(at, "a value");
   };
   try {
-    value();
+    let more = true;
+    while (more) more = value() || next();
     match(space);
     if (at < text.length) throw new Mistake(at, "the end of the file");
     return undefined;

@@ -25,13 +25,16 @@ describe("the place of a JSON mistake", () => {
     ["[1, 2", 1, 6],
     ['{"a" 1}', 1, 6],
     ["01", 1, 2],
+    ["[{}, []", 1, 8],
+    ['{"a": [1, {"b": }]}', 1, 17],
+    ["[".repeat(200_000), 1, 200_001],
   ])("%j is wrong at line %i, column %i", (text, line, column) => {
     assert.throws(() => JSON.parse(text));
     const { line: foundLine, column: foundColumn } = jsonMistake(text) ?? { line: 0, column: 0 };
     assert.deepStrictEqual([foundLine, foundColumn], [line, column]);
   });
 
-  it.each(['{"a": [1, -2.5e3, true, null, "\\u00e9\\n", {}], "b": {"c": []}}', " [] ", '"x"', "null"])(
+  it.each(['{"a": [1, -2.5e3, true, null, "\\u00e9\\n", {}], "b": {"c": []}}', " [] ", '"x"', "null", "[[[]],{}]"])(
     "%j has none",
     (text) => {
       JSON.parse(text);

@@ -48,6 +48,22 @@ const cases: ReadonlyArray<Case> = [
     says: /line 2, column 3/,
   },
   {
+    name: "JSON deeper than any stack",
+    path: "/threads",
+    options: { raw: `{"cwd": ${"[".repeat(200_000)}` },
+    status: 400,
+    code: "bad_request",
+    says: /line 1, column 200009/,
+  },
+  {
+    name: "a field that is deeper than any stack",
+    path: "/threads",
+    options: { raw: `{"cwd": ${"[".repeat(100_000)}${"]".repeat(100_000)}, "instance": "demo"}` },
+    status: 400,
+    code: "bad_request",
+    says: /payload\.cwd/,
+  },
+  {
     name: "a field of the wrong type",
     path: "/threads",
     options: { body: { cwd: 5, instance: "demo" } },
