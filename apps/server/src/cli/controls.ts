@@ -57,17 +57,36 @@ export const interrupt = Effect.fn("cli.interrupt")(function* (
   return yield* target.json ? printJson(receipt) : print(`Stopping what thread ${threadId} does.\n`);
 }, Effect.scoped);
 
-const findRequest = Effect.fnUntraced(function* ({ client, access }: Connection, requestId: string) {
+/** The one that waits under this id. Agents number their requests, so several threads may have the same id. */
+const findRequest = Effect.fnUntraced(function* (
+  { client, access }: Connection,
+  requestId: string,
+  threadId: string | undefined,
+) {
+  const found: Array<RequestRow> = [];
   for (let after: string | undefined, more = true; more;) {
-    const page = yield* client.requests
-      .list({ query: { limit: 500, ...(after === undefined ? {} : { after }) } })
-      .pipe(Effect.mapError(clientFailure(access)));
-    const found = page.requests.find((request) => request.requestId === requestId);
-    if (found !== undefined) return found;
+    const query = {
+      limit: 500,
+      ...(threadId === undefined ? {} : { threadId }),
+      ...(after === undefined ? {} : { after }),
+    };
+    const page = yield* client.requests.list({ query }).pipe(Effect.mapError(clientFailure(access)));
+    found.push(...page.requests.filter((request) => request.requestId === requestId));
     after = page.next;
     more = after !== undefined;
   }
-  return yield* failure(`No request ${requestId} waits for an answer.`);
+  const [request, ...others] = found;
+  if (request === undefined)
+    return yield* failure(
+      `No request ${requestId} waits for an answer${threadId === undefined ? "" : ` in thread ${threadId}`}: ` +
+        "it may be answered already. `tributary answer` lists what waits.",
+    );
+  if (others.length > 0)
+    return yield* usage(
+      `${found.length} threads have a request ${requestId}: say which one is meant with --thread, ` +
+        `${found.map((one) => one.threadId).join(" or ")}.`,
+    );
+  return request;
 });
 
 /** What was typed as the answer to one request: an option's id or label, or a word for its only question. */
@@ -97,11 +116,18 @@ const answerFrom = (
   }
 };
 
-/** Answers one request, or lists what waits when none is named. */
-export const answer = Effect.fn("cli.answer")(function* (target: Target, requestId: string, said: string) {
+/** Answers one request. */
+export const answer = Effect.fn("cli.answer")(function* (
+  target: Target,
+  requestId: string,
+  said: string | undefined,
+  threadId: string | undefined,
+) {
+  if (said === undefined)
+    return yield* usage(`Say the answer to ${requestId} as well; \`tributary answer\` alone lists what waits.`);
   const connection = yield* connect(target, "nothing");
   const { client, access } = connection;
-  const request = yield* findRequest(connection, requestId);
+  const request = yield* findRequest(connection, requestId, threadId);
   const given = yield* answerFrom(request, said);
   const receipt = yield* client.requests
     .answer({
@@ -113,11 +139,11 @@ export const answer = Effect.fn("cli.answer")(function* (target: Target, request
   return yield* target.json ? printJson(receipt) : print(`Answered ${requestId}.\n`);
 }, Effect.scoped);
 
-/** What waits for an answer, in all threads. */
-export const listRequests = Effect.fn("cli.requests")(function* (target: Target) {
+/** What waits for an answer, in all threads or in one. */
+export const listRequests = Effect.fn("cli.requests")(function* (target: Target, threadId: string | undefined) {
   const { client, access } = yield* connect(target, "store");
   const { requests } = yield* client.requests
-    .list({ query: { limit: 500 } })
+    .list({ query: { limit: 500, ...(threadId === undefined ? {} : { threadId }) } })
     .pipe(Effect.mapError(clientFailure(access)));
   if (target.json) return yield* printJson({ requests });
   if (requests.length === 0) return yield* print("Nothing waits for an answer.\n");

@@ -16,7 +16,7 @@ const optional = (name: string, metavar: string, description: string) =>
 
 const approve = Flag.Literals("approve", approvals).pipe(
   Flag.withDescription(
-    "Who answers the agent: you (ask), or nobody: all (allow once), session (allow for the session), none (reject)",
+    "Who answers the agent: you (ask, the default), or nobody: all (allow once), session (allow for the session), none (reject)",
   ),
   Flag.optional,
 );
@@ -25,7 +25,7 @@ const unwrap = Option.getOrUndefined;
 
 const completions = Command.make(
   "completions",
-  { shell: Argument.Literals("shell", ["bash", "zsh", "fish"]).pipe(Argument.withDescription("Which shell")) },
+  { shell: Argument.Literals("shell", ["bash", "zsh", "fish"]).pipe(Argument.withDescription("bash, zsh or fish")) },
   ({ shell }) =>
     using(
       () => import("./completions.ts"),
@@ -134,14 +134,15 @@ const answer = Command.make(
       Argument.withDescription("An option's id or label, or the words to answer with"),
       Argument.optional,
     ),
+    thread: optional("thread", "ID", "The request of this thread, where several threads have one of that id"),
   },
-  ({ request, answer: said }) =>
+  ({ request, answer: said, thread: threadId }) =>
     using(
       () => import("./controls.ts"),
       (it, target) =>
-        Option.isSome(request) && Option.isSome(said)
-          ? it.answer(target, request.value, said.value)
-          : it.listRequests(target),
+        Option.isSome(request)
+          ? it.answer(target, request.value, unwrap(said), unwrap(threadId))
+          : it.listRequests(target, unwrap(threadId)),
     ),
 ).pipe(Command.withDescription("Answer what an agent asks; without arguments: list what waits"));
 
@@ -150,7 +151,7 @@ const interrupt = Command.make(
   {
     thread,
     turn: optional("turn", "ID", "Only this turn: nothing is stopped where another runs by now"),
-    input: optional("input", "ID", "What this input is at, or taken back where it still waits"),
+    input: optional("input", "ID", "Only the turn that this input is in; an input that still waits is taken back"),
   },
   ({ thread: threadId, turn, input }) =>
     using(
@@ -169,18 +170,24 @@ const projects = Command.make("projects", {}, () =>
   Command.withSubcommands([
     Command.make(
       "add",
-      { dir: Argument.String("dir"), title: optional("title", "TEXT", "Default: the folder's name") },
+      {
+        dir: Argument.String("dir").pipe(Argument.withDescription("The folder")),
+        title: optional("title", "TEXT", "Default: the folder's name"),
+      },
       ({ dir, title }) =>
         using(
           () => import("./listings.ts"),
           (it, target) => it.addProject(target, dir, unwrap(title)),
         ),
     ).pipe(Command.withDescription("Register a folder")),
-    Command.make("remove", { project: Argument.String("project") }, ({ project }) =>
-      using(
-        () => import("./listings.ts"),
-        (it, target) => it.removeProject(target, project),
-      ),
+    Command.make(
+      "remove",
+      { project: Argument.String("project").pipe(Argument.withDescription("A project's id")) },
+      ({ project }) =>
+        using(
+          () => import("./listings.ts"),
+          (it, target) => it.removeProject(target, project),
+        ),
     ).pipe(Command.withDescription("Take a project off the list; its files stay")),
   ]),
 );
@@ -242,11 +249,14 @@ const rebuild = Command.make("rebuild", {}, () =>
   ),
 ).pipe(Command.withDescription("Make everything that lists and pages show anew from the log"));
 
-const backup = Command.make("backup", { dir: Argument.String("dir") }, ({ dir }) =>
-  using(
-    () => import("./maintenance.ts"),
-    (it, target) => it.backup(target, dir),
-  ),
+const backup = Command.make(
+  "backup",
+  { dir: Argument.String("dir").pipe(Argument.withDescription("An empty folder, or one to be made")) },
+  ({ dir }) =>
+    using(
+      () => import("./maintenance.ts"),
+      (it, target) => it.backup(target, dir),
+    ),
 ).pipe(Command.withDescription("Copy the data folder's store into an empty folder"));
 
 const doctor = Command.make("doctor", {}, () =>
@@ -267,7 +277,10 @@ const scenario = Command.make("scenario", { file }, ({ file: path }) =>
 
 const normalize = Command.make(
   "normalize",
-  { runtime: Flag.String("runtime").pipe(Flag.withDescription("Whose recording it is: codex, claude, …")), file },
+  {
+    runtime: Flag.String("runtime").pipe(Flag.withDescription("Whose recording it is: claude, codex, scripted (demo)")),
+    file,
+  },
   ({ runtime, file: path }) =>
     using(
       () => import("./scripts.ts"),

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest";
 import { Effect } from "effect";
 import { runCommand } from "../../src/cli/main.ts";
 import { Output } from "../../src/cli/output.ts";
-import { addInstance, silent } from "../support/agents.ts";
+import { addInstance, asking, silent } from "../support/agents.ts";
 import type { TestServer } from "../support/server.ts";
 import { freshServer } from "../support/server.ts";
 import { tokenFile } from "../../src/config/token.ts";
@@ -117,6 +117,40 @@ describe("commands about a thread", () => {
       yield* until(server, id, ({ thread }) => thread.queueHeld === "interrupted");
       assert.match((yield* run(["queue", "resume", id])).stdout, /goes on/);
       yield* until(server, id, ({ thread }) => thread.activeTurnId !== undefined);
+    }),
+  );
+
+  it.live("answer the request of the thread that is meant, where several have one of the same id", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      yield* addInstance(server, "asking", asking);
+      const run = typing(server);
+      const waits = ({ thread }: TestPage) => thread.pendingRequests.length === 1;
+      const ids: Array<string> = [];
+      for (const text of ["one", "two"]) {
+        const id = (yield* run(["threads", "create", "asking", "--cwd", server.work])).stdout.trim();
+        yield* run(["send", id, text]);
+        yield* until(server, id, waits);
+        ids.push(id);
+      }
+      const [first = "", second = ""] = ids;
+      const { body } = yield* page(server, first);
+      const asked = body.thread.pendingRequests[0].id as string;
+      const unclear = yield* run(["answer", asked, "allow"]);
+      assert.strictEqual(unclear.code, 2);
+      assert.match(unclear.stderr, /2 threads have a request .*--thread/);
+      for (const id of ids) assert.include(unclear.stderr, id);
+      for (const id of ids) assert.isTrue(waits((yield* page(server, id)).body), "nothing was answered");
+
+      assert.match((yield* run(["answer", asked])).stderr, /Say the answer/);
+      assert.match((yield* run(["answer", asked, "allow", "--thread", second])).stdout, /Answered/);
+      yield* until(server, second, ({ thread }) => thread.pendingRequests[0]?.id !== asked);
+      assert.isTrue(waits((yield* page(server, first)).body));
+      const late = yield* run(["answer", asked, "allow", "--thread", second]);
+      assert.strictEqual(late.code, 1);
+      assert.match(late.stderr, /No request .*`tributary answer` lists/);
+      // Only one is left under this id: no thread need be named.
+      assert.match((yield* run(["answer", asked, "allow"])).stdout, /Answered/);
     }),
   );
 
