@@ -45,8 +45,6 @@ export const answerRequests = Effect.fnUntraced(function* (
     const { client, access, threadId, answerer } = watched;
     yield* screen.endLine;
     const answered = yield* answerer(asked);
-    const said = "optionId" in answered ? answered.optionId : Object.values(answered.answers).join(", ");
-    yield* screen.note(`  ${oneLine(asked.title ?? asked.action ?? "question")} → ${oneLine(said)}`);
     yield* client.requests
       .answer({
         params: { requestId: asked.requestId },

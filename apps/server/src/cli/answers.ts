@@ -108,8 +108,7 @@ const askQuestion = Effect.fnUntraced(function* (question: Question) {
   return [id, multiple && options.length > 0 ? [value] : value] as const;
 });
 
-/** Asks the person at the terminal, in place. */
-export const byPerson: Answerer = Effect.fnUntraced(function* (asked) {
+const askPerson = Effect.fnUntraced(function* (asked: Asked) {
   if (asked.kind === "approval") return yield* askApproval(asked);
   if (asked.questions === undefined) return yield* cannot(asked);
   const { title, questions } = asked;
@@ -117,6 +116,9 @@ export const byPerson: Answerer = Effect.fnUntraced(function* (asked) {
     yield* printError(`\n${plainText(title)}\n`);
   return { answers: Object.fromEntries(yield* Effect.forEach(questions, askQuestion)) };
 });
+
+/** Asks the person at the terminal, in place. Where somebody else is quicker, the line that asks is ended. */
+export const byPerson: Answerer = (asked) => Effect.onInterrupt(askPerson(asked), () => printError("\n"));
 
 /** Leaves the answer to others, on other devices. */
 export const nobody: Answerer = () => Effect.never;

@@ -4,7 +4,7 @@
  * later is shown once (I4). Pure apart from the state it keeps.
  */
 import { isDomainEventType } from "@tributary/contracts";
-import type { DomainEventOf, DomainEventType } from "@tributary/contracts";
+import type { Actor, Answer, DomainEventOf, DomainEventType } from "@tributary/contracts";
 import type { LiveText, PublicEvent } from "@tributary/contracts/api";
 import { oneLine, plainText } from "./output.ts";
 
@@ -28,6 +28,19 @@ type Handlers = { readonly [T in DomainEventType]?: (payload: DomainEventOf<T>["
 
 const note = (text: string): ReadonlyArray<Piece> => [{ to: "note", text }];
 
+/** The answer as it is stored: secret ones are masked. */
+const answered = (answer: Answer | undefined, by: Actor | undefined): string => {
+  const said =
+    answer === undefined
+      ? "answered"
+      : "optionId" in answer
+        ? answer.optionId
+        : Object.values(answer.answers)
+            .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
+            .join(", ");
+  return `${oneLine(said)}${by === undefined || by.id === "owner" ? "" : ` (by ${oneLine(by.id)})`}`;
+};
+
 /** `inputs`: shows what people said as well, for who comes later. */
 export const makeRenderer = ({ inputs }: { readonly inputs: boolean }): Renderer => {
   const said = new Map<string, string>();
@@ -35,6 +48,7 @@ export const makeRenderer = ({ inputs }: { readonly inputs: boolean }): Renderer
   /** The message that was written last: another one begins on a new line. */
   let current: string | undefined;
   const titles = new Map<string, string>();
+  const asked = new Map<string, string>();
 
   const place = (id: string, offset: number, text: string, revision?: number): ReadonlyArray<Piece> => {
     const at = shown.get(id) ?? { revision: revision ?? 0, length: 0 };
@@ -91,6 +105,14 @@ export const makeRenderer = ({ inputs }: { readonly inputs: boolean }): Renderer
       if (title === undefined) return [];
       return status(exitCode === undefined || exitCode === 0 ? title : `${title} (exit ${exitCode})`, outcomes[ended]);
     },
+    "request.opened": ({ requestId, title, action, questions }) => {
+      asked.set(requestId, title ?? questions?.[0]?.text ?? action ?? "question");
+      return [];
+    },
+    "request.answered": ({ requestId, answer, by }) =>
+      note(`  ${oneLine(asked.get(requestId) ?? requestId)} → ${answered(answer, by)}`),
+    "request.expired": ({ requestId, reason }) =>
+      note(`  ${oneLine(asked.get(requestId) ?? requestId)} → not answered: ${oneLine(reason)}`),
     "task.started": ({ title, kind }) => status(title ?? kind, "▸ task"),
     "task.ended": ({ title, taskId, status: ended }) => status(title ?? taskId, `${outcomes[ended]} task`),
     "turn.plan_updated": ({ steps }) =>

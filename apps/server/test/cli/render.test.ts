@@ -60,6 +60,33 @@ describe("what a terminal shows of a thread", () => {
     assert.strictEqual(text, "\nI run[▸ make][✗ failed: make (exit 2)][(the agent took back what it wrote last)]");
   });
 
+  it("tells what was asked and who answered what", () => {
+    const opened = (requestId: string, title: string) =>
+      event("request.opened", { requestId, agentPath: [], generation: 1, subjectHash: "h", kind: "approval", title });
+    const text = shown([
+      opened("r1", "Run make?"),
+      opened("r2", "How?"),
+      opened("r3", "Late?"),
+      event("request.answered", {
+        requestId: "r1",
+        answer: { optionId: "allow" },
+        by: { kind: "client", id: "device-1" },
+        delivery: "confirmed",
+      }),
+      event("request.answered", {
+        requestId: "r2",
+        answer: { answers: { tone: "Short", also: ["a", "b"] } },
+        by: { kind: "client", id: "owner" },
+        delivery: "confirmed",
+      }),
+      event("request.expired", { requestId: "r3", reason: "interrupted" }),
+    ]);
+    assert.strictEqual(
+      text,
+      '[Run make? → allow (by device-1)][How? → Short, ["a","b"]][Late? → not answered: interrupted]',
+    );
+  });
+
   it("has what people said for who comes later", () => {
     const queued = event("input.queued", {
       inputId: "i",
