@@ -11,7 +11,7 @@ import { serveProcess } from "./support/process.ts";
 import { temporaryFolders } from "./support/server.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const documents = ["wire", "security", "client", "attachments", "journal"].filter((name) =>
+const documents = ["wire", "security", "client", "attachments", "journal", "configuration"].filter((name) =>
   existsSync(join(root, "docs", `${name}.md`)),
 );
 

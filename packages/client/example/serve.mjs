@@ -35,5 +35,8 @@ const server = createServer(async (request, response) => {
 server.listen(Number(process.argv[2] ?? 5173), "127.0.0.1", () => {
   const { port } = server.address();
   const origin = `http://127.0.0.1:${port}`;
-  process.stdout.write(`${origin}/example/\nThe server must allow it: settings.allowedOrigins: ["${origin}"]\n`);
+  process.stdout.write(
+    `${origin}/example/\nThe server must allow it; in config.json of its data folder:\n` +
+      `  "settings": { "allowedOrigins": ["${origin}"] }\n`,
+  );
 });
