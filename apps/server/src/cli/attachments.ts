@@ -65,10 +65,20 @@ const attachOne = Effect.fnUntraced(function* (access: Access, path: string): Ef
     catch: clientFailure(access),
   });
   const answer: unknown = yield* Effect.tryPromise({ try: () => response.json(), catch: clientFailure(access) });
+  if (response.status === 415)
+    return yield* failure(
+      `${path} can't be attached: its content is not ${type}, as its name says. Pictures, PDF and text can be.`,
+    );
   if (!response.ok)
     return yield* failure(`${path} can't be attached: ${isProblem(answer) ? answer.detail : response.status}`);
   return (answer as AttachmentView).attachmentId;
 });
+
+/** Nobody means to say nothing: a variable was empty. */
+export const needsWords = (text: string, attach: ReadonlyArray<string>): Effect.Effect<void, CliFailure> =>
+  text.trim() === "" && attach.length === 0
+    ? Effect.fail(usage("There is nothing to say: the text is empty."))
+    : Effect.void;
 
 /** Uploads files, and returns how an input names them. Nothing for none. */
 export const attachFiles = (

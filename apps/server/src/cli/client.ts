@@ -47,10 +47,19 @@ const frameOf = (event: string, data: string): Frame | undefined => {
 
 const unreachable = (access: Access): string => `The server at ${access.baseUrl} does not answer`;
 
+/** Where to look, in the command line's own words, for refusals that name something that is not there. */
+const lookUp: Readonly<Record<string, string>> = {
+  cwd_outside_roots: "; `tributary projects add DIR` registers one",
+  runtime_unavailable: "; `tributary instances` lists them",
+  thread_not_found: "; `tributary threads` lists them",
+};
+
 /** A refusal in its own words, with its code for scripts, what to do next, and whether the same may be sent again. */
 const refusal = ({ detail, code, userAction, resend }: CommandRejected): CliFailure => {
   const next = userAction === "none" ? code : `${code}; next: ${userAction.replace("_", " ")}`;
-  return failure(`${detail} (${next}${resend === "unsafe" ? "; sending it again may act twice" : ""})`);
+  return failure(
+    `${detail} (${next}${resend === "unsafe" ? "; sending it again may act twice" : ""})${lookUp[code] ?? ""}`,
+  );
 };
 
 /** Any error of the client as one line: a problem's own words, or that the server can't be reached. */

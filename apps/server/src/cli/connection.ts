@@ -11,6 +11,7 @@ import { makeClient } from "./client.ts";
 import type { Access, ApiClient } from "./client.ts";
 import { asFailure, usage } from "./failure.ts";
 import type { CliFailure } from "./failure.ts";
+import { oneLine } from "./output.ts";
 import type { Target } from "./root.ts";
 
 export interface Connection {
@@ -33,7 +34,7 @@ const remote = Effect.fnUntraced(function* (baseUrl: string, file: string, isOwn
     certificate === undefined
       ? globalThis.fetch
       : (yield* Effect.promise(() => import("./pinned-fetch.ts"))).pinnedFetch(certificate);
-  const access: Access = { baseUrl: baseUrl.replace(/\/$/, ""), token, fetch };
+  const access: Access = { baseUrl, token, fetch };
   return { access, client: yield* makeClient(access), isOwner, via: "server" } satisfies Connection;
 });
 
@@ -43,6 +44,12 @@ const inProcess = Effect.fnUntraced(function* (dir: string, depth: Exclude<Depth
   return { access, client: yield* makeClient(access), isOwner: true, via: "process" } satisfies Connection;
 });
 
+/** The address that `--server` names, without a slash at its end. */
+export const serverUrl = (server: string): Effect.Effect<string, CliFailure> =>
+  /^https?:\/\//.test(server) && URL.canParse(server)
+    ? Effect.succeed(server.replace(/\/$/, ""))
+    : Effect.fail(usage(`--server takes an address such as http://127.0.0.1:4417, not “${oneLine(server)}”.`));
+
 /** Connects as the shared flags say. */
 export const connect = Effect.fn("cli.connect")(function* (
   target: Target,
@@ -50,7 +57,7 @@ export const connect = Effect.fn("cli.connect")(function* (
 ): Effect.fn.Return<Connection, CliFailure, Scope.Scope> {
   const dir = yield* Effect.mapError(locateDataFolder(target.data), asFailure);
   const file = target.tokenFile ?? tokenFile(dir);
-  if (target.server !== undefined) return yield* remote(target.server, file, false);
+  if (target.server !== undefined) return yield* remote(yield* serverUrl(target.server), file, false);
   const running = findServer(dir);
   if (running !== undefined) return yield* remote(running.url, file, true, running.certificate);
   if (depth === "nothing")

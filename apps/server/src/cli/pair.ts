@@ -6,7 +6,7 @@ import { renderUnicodeCompact } from "uqr";
 import { writePrivateFile } from "../config/private-file.ts";
 import { clientFailure, makeClient } from "./client.ts";
 import type { Access } from "./client.ts";
-import { connect } from "./connection.ts";
+import { connect, serverUrl } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import { failure, usage } from "./failure.ts";
 import { oneLine, print, printError, printJson } from "./output.ts";
@@ -126,7 +126,7 @@ export const pair = Effect.fn("cli.pair")(function* ({ target, scopes: wanted, n
   const problem = outcome(ended);
   if (problem !== undefined) return yield* problem;
   if (!target.json)
-    yield* print(`“${oneLine(ended.claimedBy?.name ?? "The device")}” is paired (${ended.deviceId ?? ""}).\n`);
+    yield* print(`“${oneLine(name ?? ended.claimedBy?.name ?? "The device")}” is paired (${ended.deviceId ?? ""}).\n`);
 }, Effect.scoped);
 
 /** The other side: claims a pairing of a server and writes the token to a file, for `--token-file`. */
@@ -134,7 +134,7 @@ export const claim = Effect.fn("cli.pair.claim")(function* (target: Target, code
   const { server, tokenFile } = target;
   if (server === undefined || tokenFile === undefined)
     return yield* usage("Name the server with --server URL, and the file for the token with --token-file FILE.");
-  const access: Access = { baseUrl: server.replace(/\/$/, ""), token: "", fetch: globalThis.fetch };
+  const access: Access = { baseUrl: yield* serverUrl(server), token: "", fetch: globalThis.fetch };
   const client = yield* makeClient(access);
   const failed = clientFailure(access);
   const { pairingId, secret } = yield* client.claims

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Effect, FiberSet } from "effect";
 import { answererOf } from "./answers.ts";
-import { attachFiles } from "./attachments.ts";
+import { attachFiles, needsWords } from "./attachments.ts";
 import type { Approve } from "./answers.ts";
 import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
@@ -103,6 +103,7 @@ const verdict = (ending: Ending, threadId: string): Effect.Effect<void, CliFailu
 
 export const run = Effect.fn("cli.run")(function* (options: RunOptions) {
   const { target } = options;
+  yield* needsWords(options.prompt, options.attach);
   const answerer = yield* answererOf(options.approve, process.stdin.isTTY === true && process.stderr.isTTY === true);
   const connection = yield* connect(target, "everything");
   const { access, client } = connection;
@@ -111,4 +112,6 @@ export const run = Effect.fn("cli.run")(function* (options: RunOptions) {
   const ending = yield* watchThread({ access, client, threadId, inputId, answerer, json: target.json });
   if (options.record !== undefined) yield* writeRecording(connection, threadId, options.record);
   yield* verdict(ending, threadId);
+  if (!target.json && process.stderr.isTTY === true)
+    yield* printError(dim(`\n\`tributary send ${threadId} TEXT\` says more in this thread, once a server runs.\n`));
 }, Effect.scoped);

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Effect } from "effect";
-import { attachFiles } from "./attachments.ts";
+import { attachFiles, needsWords } from "./attachments.ts";
 import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
 import type { Connection } from "./connection.ts";
@@ -117,13 +117,22 @@ export const configureThread = (
   );
 };
 
-export const readThread = (target: Target, threadId: string, upTo: number) =>
-  calling(
-    target,
-    "nothing",
-    (client) => client.threads.read({ params: { threadId }, headers, payload: { upTo } }),
-    () => `Read up to ${upTo}.\n`,
-  );
+/** Everything that is there now, unless a position is named. */
+export const readThread = Effect.fn("cli.threads.read")(function* (
+  target: Target,
+  threadId: string,
+  upTo: number | undefined,
+) {
+  const { client, access } = yield* connect(target, "nothing");
+  const read = Effect.gen(function* () {
+    const position =
+      upTo ?? (yield* client.threads.get({ params: { threadId }, query: { maxBytes: 1024 } })).thread.lastPosition;
+    const receipt = yield* client.threads.read({ params: { threadId }, headers, payload: { upTo: position } });
+    return { position, receipt };
+  });
+  const { position, receipt } = yield* Effect.mapError(read, clientFailure(access));
+  return yield* target.json ? printJson(receipt) : print(`Read up to ${position}.\n`);
+}, Effect.scoped);
 
 export const releaseSession = (target: Target, threadId: string) =>
   calling(
@@ -169,24 +178,27 @@ const way = {
 
 /** `source`: something that acts for a person says it, and the thread shows that it did. */
 export const sendInput = (target: Target, { threadId, text, delivery, inputId, source, attach }: Send) =>
-  calling(
-    target,
-    "nothing",
-    (client, access) =>
-      Effect.flatMap(attachFiles(access, attach), (attached) =>
-        client.inputs.submit({
-          params: { threadId },
-          headers,
-          payload: {
-            inputId: inputId ?? randomUUID(),
-            text,
-            delivery,
-            ...attached,
-            ...(source === undefined ? {} : { origin: { kind: "automation" as const, source } }),
-          },
-        }),
-      ),
-    ({ inputId: id, receipt: { mode = "queue" } }) => `${way[mode]} (input ${id}).\n`,
+  Effect.andThen(
+    needsWords(text, attach),
+    calling(
+      target,
+      "nothing",
+      (client, access) =>
+        Effect.flatMap(attachFiles(access, attach), (attached) =>
+          client.inputs.submit({
+            params: { threadId },
+            headers,
+            payload: {
+              inputId: inputId ?? randomUUID(),
+              text,
+              delivery,
+              ...attached,
+              ...(source === undefined ? {} : { origin: { kind: "automation" as const, source } }),
+            },
+          }),
+        ),
+      ({ inputId: id, receipt: { mode = "queue" } }) => `${way[mode]} (input ${id}).\n`,
+    ),
   );
 
 export const listInputs = (target: Target, threadId: string) =>
@@ -220,7 +232,7 @@ export const withdrawInput = (target: Target, threadId: string, inputId: string)
     "nothing",
     (client) => client.inputs.withdraw({ params: { threadId, inputId }, headers }),
     () =>
-      `Input ${inputId} is taken back; \`tributary inputs list ${threadId}\` shows whether the agent gave it back.\n`,
+      `Input ${inputId} is taken back. (If the agent has it already, \`tributary inputs list ${threadId}\` shows whether it gives it back.)\n`,
   );
 
 /** What the agent refused, or what nobody knows whether it read. */

@@ -110,8 +110,14 @@ export const threadCommands = [
   ).pipe(about("Change a thread's settings; says when that applies")),
   Command.make(
     "read",
-    { thread, upTo: Flag.Int("up-to").pipe(Flag.withDescription("A row's position")) },
-    ({ thread: threadId, upTo }) => using((it, target) => it.readThread(target, threadId, upTo)),
+    {
+      thread,
+      upTo: Flag.Int("up-to").pipe(
+        Flag.withDescription("Only up to the row of this position. Default: everything"),
+        Flag.optional,
+      ),
+    },
+    ({ thread: threadId, upTo }) => using((it, target) => it.readThread(target, threadId, unwrap(upTo))),
   ).pipe(about("Mark a thread's rows as read")),
 ] as const;
 

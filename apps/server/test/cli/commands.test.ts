@@ -100,6 +100,7 @@ describe("the command line", () => {
         [["attach", "none"], 1, /no thread none/],
         [["journal", "prune"], 2, /--days/],
         [["threads", "--server", "http://127.0.0.1:9", "--token-file", "/nowhere"], 1, /\/nowhere/],
+        [["threads", "--server", "laptop:4417"], 2, /--server takes an address such as http/],
         [["scenario", "/nowhere.ndjson"], 2, /\/nowhere\.ndjson/],
         [["normalize", "--runtime", "abacus", "-"], 2, /abacus/],
       ];

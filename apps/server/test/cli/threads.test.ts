@@ -52,6 +52,7 @@ describe("commands about a thread", () => {
         [["threads", "rename", id, "Second"], /is called “Second”/],
         [["threads", "configure", id, "--approval-mode", "accept_edits"], /applies now/],
         [["threads", "read", id, "--up-to", "1"], /up to 1/],
+        [["threads", "read", id], /Read up to \d+/],
         [["inputs", "list", id], /No input waits/],
         [["send", id, "hello", "--id", "i1"], /It is the next prompt \(input i1\)/],
         [["threads", "archive", id], /archived/],
@@ -73,7 +74,10 @@ describe("commands about a thread", () => {
         [["threads", "rename", "never", "x"], 1, /\(thread_not_found; next: new thread\)/],
         [["threads", "configure", id], 2, /--model/],
         [["threads", "create", "quick", "--cwd", "/nowhere-at-all"], 1, /\(cwd_missing/],
-        [["threads", "create", "nobody", "--cwd", server.work], 1, /\(runtime_unavailable/],
+        [["threads", "create", "nobody", "--cwd", server.work], 1, /\(runtime_unavailable.*`tributary instances`/],
+        [["threads", "create", "quick", "--cwd", "/"], 1, /\(cwd_outside_roots.*`tributary projects add DIR`/],
+        [["send", id, " "], 2, /nothing to say/],
+        [["run", "quick", "", "--approve", "all"], 2, /nothing to say/],
       ];
       for (const [args, code, says] of wrong) {
         const ended = yield* run(args);
