@@ -11,8 +11,8 @@ import { serveProcess } from "./support/process.ts";
 import { temporaryFolders } from "./support/server.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const documents = ["wire", "security", "client", "attachments", "journal", "configuration"].filter((name) =>
-  existsSync(join(root, "docs", `${name}.md`)),
+const documents = ["wire", "security", "client", "attachments", "journal", "configuration", "in-your-app"].filter(
+  (name) => existsSync(join(root, "docs", `${name}.md`)),
 );
 
 interface Snippet {
@@ -32,8 +32,10 @@ const snippetsOf = (text: string): ReadonlyArray<Snippet> =>
 /** Modules are found from here, where the workspaces are installed. */
 const modules = fileURLToPath(new URL("..", import.meta.url));
 
-/** `node` and `tributary` are this repository's. */
-const path = [dirname(process.execPath), join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
+/** `node` and `tributary` are this repository's, or the package that the run made of it. */
+const shipped = process.env["TRIBUTARY_TEST_PACKAGE"];
+const commands = shipped === undefined ? join(root, "node_modules/.bin") : join(shipped, "bin");
+const path = [dirname(process.execPath), commands, process.env["PATH"]].join(delimiter);
 
 interface Place {
   readonly url: string;
