@@ -1,5 +1,5 @@
 /** The HTTP API (design section 10). OpenAPI, the typed client and the server all come from this value. */
-import { Schema } from "effect";
+import { Context, Schema } from "effect";
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api";
 import { commandSchemas, inputFields } from "../commands.ts";
 import { Generation, Id } from "../ids.ts";
@@ -7,7 +7,9 @@ import { Count, opt } from "../json.ts";
 import { Answer } from "../values.ts";
 import * as views from "../views.ts";
 import { Authorization, RequiredScope } from "./access.ts";
+import type { AccessScope } from "./access.ts";
 import { AttachmentsApi } from "./attachments.ts";
+import { describeOperations } from "./described.ts";
 import { AuditApi, ClaimsApi, CookieApi, DevicesApi, PairingsApi } from "./auth.ts";
 import { InstancesApi } from "./instances.ts";
 import { EventPage, LiveFrame, PublicEvent } from "./live.ts";
@@ -324,5 +326,19 @@ export class Api extends HttpApi.make("tributary")
       title: "Tributary",
       version: "0.1.0",
       description: "One durable, resumable backend for every coding agent.",
+      transform: (document) => describeOperations(document, scopes()),
     }),
   ) {}
+
+/** The scope of each operation, by its id in the document. */
+const scopes = (): ReadonlyMap<string, AccessScope> => {
+  const found = new Map<string, AccessScope>();
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ group, endpoint, mergedAnnotations }) => {
+      const id = group.topLevel ? endpoint.identifier : `${group.identifier}.${endpoint.identifier}`;
+      found.set(id, Context.get(mergedAnnotations, RequiredScope));
+    },
+  });
+  return found;
+};
