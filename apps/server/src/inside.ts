@@ -42,6 +42,20 @@ const servicesOf = ({ dir, start = true, adapters = {} }: InsideOptions) =>
     Layer.provideMerge(Core.layer({ dir, start, adapters })),
   );
 
+/** What is asked afterwards: the store behind it is shut, which is no damage. */
+const closed = (): Response =>
+  Response.json(
+    {
+      type: "urn:tributary:problem:unavailable",
+      status: 503,
+      title: "Tributary is closed",
+      code: "unavailable",
+      detail: "Tributary was closed in this program: open the data folder again.",
+      userAction: "none",
+    },
+    { status: 503, headers: { "content-type": "application/problem+json" } },
+  );
+
 /** Opens a data folder for as long as the scope lasts: its services, and its application as a function. */
 export const openInside = Effect.fn("server.openInside")(function* (options: InsideOptions): Effect.fn.Return<
   {
@@ -57,5 +71,10 @@ export const openInside = Effect.fn("server.openInside")(function* (options: Ins
     services,
   );
   const handler = HttpEffect.toWebHandler(app);
-  return { services, fetch: (request) => handler(addressed(new Request(request))) };
+  let isOpen = true;
+  yield* Effect.addFinalizer(() => Effect.sync(() => void (isOpen = false)));
+  return {
+    services,
+    fetch: (request) => (isOpen ? handler(addressed(new Request(request))) : Promise.resolve(closed())),
+  };
 });

@@ -110,9 +110,9 @@ const unknownRoute = (method: string, path: string) => {
   if (methods.includes(method))
     return HttpServerRespondable.toResponse(badRequest(`${path} can't be decoded: percent-encode it anew.`, ["path"]));
   return methods.length === 0
-    ? Effect.succeed(notFound(`There is no ${path}; /openapi.json lists every route.`)).pipe(
-        Effect.flatMap(HttpServerRespondable.toResponse),
-      )
+    ? Effect.succeed(
+        notFound(`There is no ${path}; /docs shows every route, /openapi.json has them for programs.`),
+      ).pipe(Effect.flatMap(HttpServerRespondable.toResponse))
     : HttpServerRespondable.toResponse(
         new MethodNotAllowed({
           detail: `${path} takes ${methods.join(", ")}, not ${method}.`,

@@ -90,6 +90,10 @@ describe("embedded", () => {
             yield* Effect.promise(() => tributary.close());
             // The stream ended with it.
             yield* Effect.promise(() => live.text());
+            // Who goes on asking hears that, and not of a damaged store.
+            const late = yield* Effect.promise(() => tributary.fetch(new Request("app://t/threads")));
+            assert.strictEqual(late.status, 503);
+            assert.match(((yield* Effect.promise(() => late.json())) as { detail: string }).detail, /was closed/);
           }
         }),
       ),

@@ -189,7 +189,7 @@ const noImages = new RuntimeCallError({
   failure: {
     class: "validation",
     code: "attachments",
-    message: "The script declares no images: send the input without attachments.",
+    message: "This scripted agent takes no attachments (its script declares no `images`): send the input without them.",
     retryable: false,
   },
 });
