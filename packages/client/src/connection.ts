@@ -24,9 +24,20 @@ export interface Following {
 /** The cursor is of a log that is no more, or damaged: only a new snapshot helps. */
 const needsSnapshot = (error: unknown): boolean => error instanceof TributaryError && error.code === "cursor_invalid";
 
-/** A server that fails, or is away, may be in order again after a while. */
+/** A server that fails, or is away, may be in order again after a while; so may what stands in front of it. */
 const mayPass = (error: unknown): boolean =>
-  isTransient(error) || (error instanceof TributaryError && (error.status ?? 0) >= 500);
+  isTransient(error) ||
+  (error instanceof TributaryError && ((error.status ?? 0) >= 500 || error.code.startsWith("http_")));
+
+/** Milliseconds after which a misreading is no sign of the next one. */
+const forgivenMs = 600_000;
+
+/** What was said does not fit together, by a newer server perhaps. */
+const unreadable = (cause: unknown): TributaryError =>
+  new TributaryError(
+    { code: "unreadable", detail: `What the server says can't be read (${String(cause)}).`, userAction: "none" },
+    { cause },
+  );
 
 /** Goes on until the signal aborts (then it returns) or something fails that waiting does not help (then it throws). */
 export const followFor = async (following: Following, retry: Retry, signal: AbortSignal): Promise<void> => {
@@ -34,6 +45,7 @@ export const followFor = async (following: Following, retry: Retry, signal: Abor
   let again = false;
   /** Tries since the stream last was in order. */
   let tries = 0;
+  let misreadings = { count: 0, last: 0 };
   following.connection({ state: "connecting" });
   while (!signal.aborted) {
     let error = new TributaryError({ code: "ended", detail: "The server ended the stream.", userAction: "wait" });
@@ -59,9 +71,16 @@ export const followFor = async (following: Following, retry: Retry, signal: Abor
       }
     } catch (caught) {
       if (signal.aborted) return;
-      if (needsSnapshot(caught)) isOpen = false;
+      error = caught instanceof TributaryError ? caught : unreadable(caught);
+      if (error !== caught) {
+        // Once a new snapshot may help; what is never read is no matter of waiting.
+        const now = Date.now();
+        misreadings = { count: now - misreadings.last > forgivenMs ? 1 : misreadings.count + 1, last: now };
+        if (misreadings.count > retry.attempts) throw error;
+        tries = Math.max(tries, misreadings.count);
+      }
+      if (needsSnapshot(caught) || error !== caught) isOpen = false;
       else if (!mayPass(caught)) throw caught;
-      error = caught as TributaryError;
     }
     // A server that stops ends its streams: its successor is seconds away at most.
     const wait = retry.delay(tries);

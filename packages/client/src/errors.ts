@@ -5,7 +5,7 @@ export type UserAction = "login" | "wait" | "retry" | "shorten" | "change_model"
 export interface TributaryErrorFields {
   /**
    * The problem's own code (`not_found`, `busy`, …: `/openapi.json` lists them); `unreachable`: no answer came; `silent`: a
-   * stream said nothing for too long; `http_<status>`: something between us and the server answered.
+   * server said nothing for too long; `http_<status>`: something between us and the server answered.
    */
   readonly code: string;
   /** What happened and the next step, for a person. */
@@ -67,6 +67,9 @@ export const problem = (status: number, body: unknown): TributaryError => {
     ...(errors === undefined ? {} : { details: { ...(isRecord(details) ? details : {}), errors } }),
   });
 };
+
+export const silent = (where: string, ms: number): TributaryError =>
+  new TributaryError({ code: "silent", detail: `${where} said nothing for ${ms} ms.`, userAction: "retry" });
 
 export const unreachable = (url: string, cause: unknown): TributaryError =>
   new TributaryError(

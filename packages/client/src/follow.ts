@@ -59,6 +59,7 @@ export class FollowedThread implements AsyncIterable<ThreadView> {
   readonly #drafts = new Map<string, Pending>();
   #connection: Connection = { state: "connecting" };
   #running: AbortController | undefined;
+  readonly #onAbort = () => this.close();
   /** Events since an older page was asked for. */
   #since: Array<PublicEvent> | undefined;
   #older: Promise<boolean> | undefined;
@@ -70,7 +71,6 @@ export class FollowedThread implements AsyncIterable<ThreadView> {
     this.#retry = retry;
     this.#options = options;
     if (options.from !== undefined) this.#views.set(options.from);
-    options.signal?.addEventListener("abort", () => this.close(), { once: true });
   }
 
   /** The newest view; undefined before the snapshot. */
@@ -207,12 +207,17 @@ export class FollowedThread implements AsyncIterable<ThreadView> {
   }
 
   #stop(): void {
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#running?.abort();
     this.#running = undefined;
     this.#connection = { state: "closed" };
   }
 
   #start(): void {
+    const { signal: until } = this.#options;
+    if (until?.aborted === true) return this.close();
+    // Only while somebody reads: a signal may live as long as the app does.
+    until?.addEventListener("abort", this.#onAbort);
     const running = new AbortController();
     this.#running = running;
     const { maxBytes } = this.#options;

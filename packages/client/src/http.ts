@@ -1,7 +1,7 @@
 /** HTTP and server-sent events by `fetch`: over the network, or into a handler of the same process. */
-import { problem, TributaryError, unreachable } from "./errors.ts";
+import { problem, silent, TributaryError, unreachable } from "./errors.ts";
 import type { Frame } from "./reducer/index.ts";
-import { aborted } from "./retry.ts";
+import { aborted, orAborted } from "./retry.ts";
 import { SseParser } from "./sse.ts";
 import type { Call, Transport } from "./transport.ts";
 import type { Bytes } from "./types.ts";
@@ -16,14 +16,27 @@ export interface HttpOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Milliseconds without a frame after which a stream counts as dead. The server pings every ten seconds. */
   readonly silenceMs?: number;
+  /** Milliseconds after which a call that may be repeated counts as lost. Default 60,000. */
+  readonly answerMs?: number;
 }
 
 const isRaw = (payload: unknown): payload is Bytes =>
   payload instanceof Uint8Array || payload instanceof ArrayBuffer || payload instanceof Blob;
 
+/** One parameter of a path. What no URL can hold must not become another path: “..” would name what is above. */
+const segmentOf = (value: string): string => {
+  const isLone = /\p{Surrogate}/u.test(value);
+  if (value !== "" && value !== "." && value !== ".." && !isLone) return encodeURIComponent(value);
+  throw new TributaryError({
+    code: "bad_request",
+    detail: `${isLone ? "Half a surrogate pair" : `“${value}”`} can't stand in a URL: name another id.`,
+    userAction: "none",
+  });
+};
+
 /** Parameters in the path, the others behind it. */
 const targetOf = ({ route, params = {}, query = {} }: Call): string => {
-  const path = route.path.replaceAll(/:([a-zA-Z]+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const path = route.path.replaceAll(/:([a-zA-Z]+)/g, (_, name: string) => segmentOf(String(params[name])));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   const text = search.toString();
@@ -35,15 +48,28 @@ const bodyOf = async (response: Response): Promise<unknown> => {
   try {
     return text === "" ? undefined : (JSON.parse(text) as unknown);
   } catch {
-    return text;
+    return undefined;
   }
 };
+
+/** The one answer that is not JSON. */
+const isDownload = ({ name }: Call): boolean => name === "attachments.download";
+
+/** Answered within moments, or lost: what may be repeated. Bytes and maintenance take the time that they take. */
+const isQuick = (call: Call): boolean =>
+  (call.route.keyed === true || call.route.method === "GET") &&
+  !isDownload(call) &&
+  !isRaw(call.payload) &&
+  !call.route.path.startsWith("/maintenance/");
 
 const isJson = (response: Response): boolean =>
   /^application\/([\w.]+\+)?json\b/.test(response.headers.get("content-type") ?? "");
 
+const isStream = ({ headers }: Response): boolean =>
+  (headers.get("content-type") ?? "").startsWith("text/event-stream");
+
 export const httpTransport = (options: HttpOptions): Transport => {
-  const { url, token, cookie = false, silenceMs = 25_000 } = options;
+  const { url, token, cookie = false, silenceMs = 25_000, answerMs = 60_000 } = options;
   const base = url.replace(/\/+$/, "");
   const send = options.fetch ?? ((request: Request) => globalThis.fetch(request));
   // A Request needs a whole URL; a page's own is where it came from.
@@ -51,6 +77,7 @@ export const httpTransport = (options: HttpOptions): Transport => {
 
   const request = async (call: Call, accept: string, signal: AbortSignal | undefined): Promise<Response> => {
     const { route, payload, commandId } = call;
+    const target = targetOf(call);
     const headers = new Headers({ accept });
     for (const [name, value] of Object.entries(call.headers ?? {})) if (value !== undefined) headers.set(name, value);
     const bearer = typeof token === "function" ? await token() : token;
@@ -65,25 +92,41 @@ export const httpTransport = (options: HttpOptions): Transport => {
       ...(signal === undefined ? {} : { signal }),
     };
     try {
-      return await send(new Request(`${origin}${targetOf(call)}`, init));
+      return await send(new Request(`${origin}${target}`, init));
     } catch (error) {
       if (signal?.aborted === true) throw aborted(signal);
       throw unreachable(origin, error);
     }
   };
 
-  const call = async (one: Call): Promise<unknown> => {
-    const response = await request(one, "application/json", one.signal);
-    if (response.ok && response.status !== 204 && !isJson(response)) return response;
+  const answered = async (one: Call, signal: AbortSignal | undefined): Promise<unknown> => {
+    const response = await request(one, "application/json", signal);
+    if (response.ok && isDownload(one)) return response;
     let body: unknown;
     try {
       body = await bodyOf(response);
     } catch (error) {
-      if (one.signal?.aborted === true) throw aborted(one.signal);
+      if (signal?.aborted === true) throw aborted(signal);
       throw unreachable(origin, error);
     }
-    if (!response.ok) throw problem(response.status, body);
+    if (!response.ok || !isJson(response)) throw problem(response.status, body);
+    if (body === undefined) throw unreachable(origin, new Error("The answer was cut off."));
     return body;
+  };
+
+  const call = async (one: Call): Promise<unknown> => {
+    if (!isQuick(one)) return await orAborted(answered(one, one.signal), one.signal);
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(silent(origin, answerMs)), answerMs);
+    const stop = () => controller.abort(aborted(one.signal as AbortSignal));
+    one.signal?.addEventListener("abort", stop);
+    if (one.signal?.aborted === true) stop();
+    try {
+      return await orAborted(answered(one, controller.signal), controller.signal);
+    } finally {
+      clearTimeout(timer);
+      one.signal?.removeEventListener("abort", stop);
+    }
   };
 
   async function* stream(one: Call): AsyncGenerator<ReadonlyArray<Frame>, void> {
@@ -96,10 +139,7 @@ export const httpTransport = (options: HttpOptions): Transport => {
     const watched = async <A>(promise: Promise<A>): Promise<A> => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const silence = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => {
-          const detail = `${origin} said nothing for ${silenceMs} ms.`;
-          reject(new TributaryError({ code: "silent", detail, userAction: "retry" }));
-        }, silenceMs);
+        timer = setTimeout(() => reject(silent(origin, silenceMs)), silenceMs);
       });
       try {
         return await Promise.race([promise, silence]);
@@ -109,7 +149,8 @@ export const httpTransport = (options: HttpOptions): Transport => {
     };
     try {
       const response = await watched(request(one, "text/event-stream", controller.signal));
-      if (!response.ok || response.body === null) throw problem(response.status, await bodyOf(response));
+      if (!response.ok || response.body === null || !isStream(response))
+        throw problem(response.status, await watched(bodyOf(response)));
       const reader = response.body.getReader();
       const parser = new SseParser();
       for (;;) {

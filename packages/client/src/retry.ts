@@ -26,6 +26,18 @@ export const makeRetry = (options: RetryOptions = {}): Retry => {
 export const aborted = (signal: AbortSignal): unknown =>
   signal.reason ?? new DOMException("This operation was aborted", "AbortError");
 
+/** Settles as the promise does; fails at once when the signal aborts, whatever becomes of the promise. */
+export const orAborted = <A>(promise: Promise<A>, signal: AbortSignal | undefined): Promise<A> => {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(aborted(signal) as Error);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort);
+    const stop = () => signal.removeEventListener("abort", onAbort);
+    promise.then(resolve, reject).then(stop, stop);
+  });
+};
+
 const onlineSource = globalThis as { addEventListener?: unknown } as Partial<EventTarget>;
 
 /** Waits; less when a browser says that it is online again. Throws the signal's reason when it aborts. */

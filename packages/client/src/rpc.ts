@@ -5,9 +5,9 @@
  *   Request ──►            ◄── Chunk ⇄ Ack (streams: the next one comes when the last one was taken)
  *   Interrupt ──►          ◄── Exit
  */
-import { problem, TributaryError, unreachable } from "./errors.ts";
+import { problem, silent, TributaryError, unreachable } from "./errors.ts";
 import type { Frame } from "./reducer/index.ts";
-import { aborted } from "./retry.ts";
+import { aborted, orAborted } from "./retry.ts";
 import type { Call, Transport } from "./transport.ts";
 
 /** One open link. */
@@ -83,6 +83,7 @@ class Peer {
     this.#silenceMs = silenceMs;
   }
 
+  /** Throws, having changed nothing, for what is no message. Tags that are not known are passed over (I18). */
   take(message: Message): void {
     this.#heard = Date.now();
     if (message._tag === "Defect")
@@ -92,10 +93,15 @@ class Peer {
     if (message._tag === "Pong") return undefined;
     const waiting = this.#waiting.get(message.requestId);
     if (waiting === undefined) return undefined;
-    if (message._tag === "Chunk") return waiting.chunk(message.values);
-    this.#forget(message.requestId);
+    if (message._tag === "Chunk") {
+      if (!Array.isArray(message.values)) throw new TypeError("A chunk without values.");
+      return waiting.chunk(message.values);
+    }
+    if (message._tag !== "Exit") return undefined;
     const { exit } = message;
-    return exit._tag === "Success" ? waiting.done(exit.value) : waiting.failed(failureOf(exit, this.#where));
+    const failure = exit._tag === "Success" ? undefined : failureOf(exit, this.#where);
+    this.#forget(message.requestId);
+    return failure === undefined ? waiting.done("value" in exit ? exit.value : undefined) : waiting.failed(failure);
   }
 
   /** Everything that waits fails. */
@@ -139,11 +145,9 @@ class Peer {
 
   /** Asks for a sign of life before it is too late for one. */
   #watch(): void {
-    const silent = Date.now() - this.#heard;
-    if (silent >= this.#silenceMs) {
-      const detail = `${this.#where} said nothing for ${this.#silenceMs} ms.`;
-      this.close(new TributaryError({ code: "silent", detail, userAction: "retry" }));
-    } else if (silent >= this.#silenceMs / 2) this.link.send({ _tag: "Ping" });
+    const quiet = Date.now() - this.#heard;
+    if (quiet >= this.#silenceMs) this.close(silent(this.#where, this.#silenceMs));
+    else if (quiet >= this.#silenceMs / 2) this.link.send({ _tag: "Ping" });
   }
 }
 
@@ -155,7 +159,12 @@ export const rpcTransport = (openLink: OpenLink, options: RpcOptions): Transport
     const opened: { peer?: Peer; early?: TributaryError } = {};
     const link = await openLink({
       message: (message) => {
-        for (const one of Array.isArray(message) ? message : [message]) opened.peer?.take(one as Message);
+        try {
+          for (const one of Array.isArray(message) ? message : [message]) opened.peer?.take(one as Message);
+        } catch (error) {
+          // Whoever waits must hear of it: what was said to them is lost.
+          opened.peer?.close(unreachable(where, error));
+        }
       },
       closed: (error) => {
         opened.early = error;
@@ -184,9 +193,8 @@ export const rpcTransport = (openLink: OpenLink, options: RpcOptions): Transport
 
   const call = async (one: Call): Promise<unknown> => {
     if (one.route.http === true && http !== undefined) return http.call(one);
-    const peer = await connected();
     const { signal } = one;
-    if (signal?.aborted === true) throw aborted(signal);
+    const peer = await orAborted(connected(), signal);
     return await new Promise((resolve, reject) => {
       const items: Array<unknown> = [];
       let isStream = false;
@@ -216,8 +224,7 @@ export const rpcTransport = (openLink: OpenLink, options: RpcOptions): Transport
 
   async function* stream(one: Call): AsyncGenerator<ReadonlyArray<Frame>, void> {
     const { signal } = one;
-    const peer = await connected();
-    if (signal?.aborted === true) throw aborted(signal);
+    const peer = await orAborted(connected(), signal);
     const chunks: Array<ReadonlyArray<Frame>> = [];
     let end: { readonly error?: unknown } | undefined;
     let wake = (): void => undefined;

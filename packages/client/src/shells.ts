@@ -2,6 +2,7 @@
 import type { ThreadShell } from "@tributary/contracts";
 import { Changing } from "./changes.ts";
 import { followFor, type Connection } from "./connection.ts";
+import { TributaryError } from "./errors.ts";
 import { liveRoute } from "./follow.ts";
 import { apply, open, type Frame, type ThreadView } from "./reducer/index.ts";
 import type { Retry } from "./retry.ts";
@@ -26,6 +27,11 @@ export interface FollowShellsOptions {
 /** Shells by thread, the most recently changed last. Copied for each change: a list is some hundreds. */
 type Shells = ReadonlyMap<string, ThreadShell>;
 
+const isNotFound = (error: unknown): boolean => error instanceof TributaryError && error.code === "not_found";
+
+/** An id in a list of ids. */
+const listed = (threadId: string): string => threadId.replaceAll("%", "%25").replaceAll(",", "%2C");
+
 export class FollowedShells implements AsyncIterable<ShellsView> {
   readonly #calls: Calls;
   readonly #transport: Transport;
@@ -34,18 +40,20 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
   readonly #views = new Changing<ShellsView>({ first: () => this.#start(), last: () => this.#stop() });
   #connection: Connection = { state: "connecting" };
   #running: AbortController | undefined;
+  readonly #onAbort = () => this.close();
   #cursor: string | undefined;
   /** The list was read just now. */
   #isFresh = false;
   #shells: Shells = new Map();
   #threads: ReadonlyMap<string, ThreadView> = new Map();
+  /** Followed threads that were deleted: they keep their last view, and nobody is asked for them any more. */
+  readonly #gone = new Set<string>();
 
   constructor(calls: Calls, transport: Transport, retry: Retry, options: FollowShellsOptions = {}) {
     this.#calls = calls;
     this.#transport = transport;
     this.#retry = retry;
     this.#options = options;
-    options.signal?.addEventListener("abort", () => this.close(), { once: true });
   }
 
   get view(): ShellsView | undefined {
@@ -83,41 +91,65 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
     return { found, cursor };
   }
 
+  #named(): ReadonlyArray<string> {
+    return (this.#options.threads ?? []).filter((threadId) => !this.#gone.has(threadId));
+  }
+
+  async #page(threadId: string, signal: AbortSignal): Promise<ThreadView> {
+    const { maxBytes } = this.#options;
+    const before = this.#threads.get(threadId);
+    try {
+      const query = maxBytes === undefined ? {} : { maxBytes };
+      return open(await this.#calls.threads.get({ params: { threadId }, query, signal }), before);
+    } catch (error) {
+      if (before === undefined || !isNotFound(error)) throw error;
+      this.#gone.add(threadId);
+      return before;
+    }
+  }
+
   /** The list first: what changes while its pages and the threads are read comes again after its cursor. */
   async #open(signal: AbortSignal): Promise<void> {
     const { found, cursor } = await this.#list(signal);
-    const { threads = [], maxBytes } = this.#options;
-    const views = await Promise.all(
-      threads.map(async (threadId) => {
-        const query = maxBytes === undefined ? {} : { maxBytes };
-        return open(
-          await this.#calls.threads.get({ params: { threadId }, query, signal }),
-          this.#threads.get(threadId),
-        );
-      }),
-    );
+    const views = await Promise.all(this.#named().map((threadId) => this.#page(threadId, signal)));
     this.#shells = new Map(found.toReversed().map((shell) => [shell.threadId, shell]));
-    this.#threads = new Map(views.map((view) => [view.threadId, view]));
+    this.#threads = new Map([...this.#threads, ...views.map((view) => [view.threadId, view] as const)]);
     this.#cursor = cursor;
     this.#isFresh = true;
     this.#show();
   }
 
-  /** The stream tells what changed. What was deleted while nobody listened is only missing from the list. */
-  async *#stream(signal: AbortSignal): AsyncGenerator<ReadonlyArray<Frame>, void> {
-    if (!this.#isFresh) {
-      const { found } = await this.#list(signal);
-      const ids = new Set(found.map(({ threadId }) => threadId));
-      this.#shells = new Map([...this.#shells].filter(([threadId]) => ids.has(threadId)));
-    }
-    this.#isFresh = false;
-    const { threads = [] } = this.#options;
-    yield* this.#transport.stream({
+  /** What was deleted while nobody listened is only missing from the list. Gives whether a followed thread was. */
+  async #look(signal: AbortSignal): Promise<boolean> {
+    const { found } = await this.#list(signal);
+    const ids = new Set(found.map(({ threadId }) => threadId));
+    this.#shells = new Map([...this.#shells].filter(([threadId]) => ids.has(threadId)));
+    const gone = this.#named().filter((threadId) => !ids.has(threadId));
+    for (const threadId of gone) this.#gone.add(threadId);
+    return gone.length > 0;
+  }
+
+  #live(signal: AbortSignal): AsyncIterable<ReadonlyArray<Frame>> {
+    const threads = this.#named().map(listed).join(",");
+    return this.#transport.stream({
       name: "events.liveMany",
       route: liveRoute("liveMany"),
-      query: { after: this.#cursor, threads: threads.length === 0 ? undefined : threads.join(",") },
+      query: { after: this.#cursor, threads: threads === "" ? undefined : threads },
       signal,
     });
+  }
+
+  /** The stream tells what changed. */
+  async *#stream(signal: AbortSignal): AsyncGenerator<ReadonlyArray<Frame>, void> {
+    if (!this.#isFresh) await this.#look(signal);
+    this.#isFresh = false;
+    try {
+      yield* this.#live(signal);
+    } catch (error) {
+      // A followed thread that was deleted just now must not take the others along.
+      if (!isNotFound(error) || !(await this.#look(signal))) throw error;
+      yield* this.#live(signal);
+    }
   }
 
   #frames(frames: ReadonlyArray<Frame>): void {
@@ -138,12 +170,17 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
   }
 
   #stop(): void {
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#running?.abort();
     this.#running = undefined;
     this.#connection = { state: "closed" };
   }
 
   #start(): void {
+    const { signal: until } = this.#options;
+    if (until?.aborted === true) return this.close();
+    // Only while somebody reads: a signal may live as long as the app does.
+    until?.addEventListener("abort", this.#onAbort);
     const running = new AbortController();
     this.#running = running;
     const following = followFor(

@@ -7,6 +7,9 @@ export interface SseMessage {
   readonly id: string | undefined;
 }
 
+/** Of one message, in UTF-16 code units: many times what an event may have. */
+const longest = 64 * 1024 * 1024;
+
 export class SseParser {
   readonly #decoder = new TextDecoder();
   #rest = "";
@@ -14,6 +17,8 @@ export class SseParser {
   #skipLf = false;
   #event = "";
   #data: Array<string> = [];
+  /** Of the data. */
+  #held = 0;
   #id: string | undefined;
 
   /** The messages that are whole with these bytes. */
@@ -33,6 +38,7 @@ export class SseParser {
       if (message !== undefined) messages.push(message);
     }
     this.#rest += text.slice(from);
+    if (this.#rest.length + this.#held > longest) throw new Error("A message that does not end.");
     return messages;
   }
 
@@ -41,8 +47,10 @@ export class SseParser {
     const colon = line.indexOf(":");
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(line.startsWith(" ", colon + 1) ? colon + 2 : colon + 1);
-    if (field === "data") this.#data.push(value);
-    else if (field === "event") this.#event = value;
+    if (field === "data") {
+      this.#data.push(value);
+      this.#held += value.length + 1;
+    } else if (field === "event") this.#event = value;
     else if (field === "id" && !value.includes("\0")) this.#id = value;
     return undefined;
   }
@@ -51,6 +59,7 @@ export class SseParser {
     const [event, data] = [this.#event, this.#data];
     this.#event = "";
     this.#data = [];
+    this.#held = 0;
     if (data.length === 0) return undefined;
     return { event: event === "" ? "message" : event, data: data.join("\n"), id: this.#id };
   }

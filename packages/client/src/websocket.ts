@@ -1,6 +1,7 @@
 /** RPC over a WebSocket: opened with a one-time ticket, since a token does not belong into a URL. */
-import { TributaryError, unreachable } from "./errors.ts";
+import { silent, TributaryError, unreachable } from "./errors.ts";
 import { httpTransport, type HttpOptions } from "./http.ts";
+import { orAborted } from "./retry.ts";
 import { rpcTransport, type OpenLink } from "./rpc.ts";
 import { routes } from "./routes.ts";
 import type { Route, Transport } from "./transport.ts";
@@ -25,17 +26,41 @@ export const webSocketTransport = (options: WebSocketOptions): Transport => {
   const page = (globalThis as { location?: { origin?: string } }).location?.origin ?? "";
   const url = options.url === "" ? page : options.url.replace(/\/+$/, "");
 
-  const open: OpenLink = async ({ message, closed }) => {
-    const { ticket } = (await http.call({
-      name: "rpc.ticket",
-      route: routes["rpc"]?.["ticket"] as Route,
-    })) as { readonly ticket: string };
+  const { silenceMs } = options;
+  const openMs = silenceMs ?? 25_000;
+
+  /** A ticket, and the socket that it opens. */
+  const openSocket = async (signal: AbortSignal): Promise<WebSocket> => {
+    const route = routes["rpc"]?.["ticket"] as Route;
+    const { ticket } = (await http.call({ name: "rpc.ticket", route, signal })) as { readonly ticket: string };
     const socket = new Socket(`${url.replace(/^http/, "ws")}/rpc?ticket=${encodeURIComponent(ticket)}`);
-    await new Promise<void>((resolve, reject) => {
+    const opened = new Promise<void>((resolve, reject) => {
       socket.addEventListener("open", () => resolve());
       socket.addEventListener("close", (event) => reject(closedBy(url, event)));
     });
-    socket.addEventListener("message", ({ data }) => message(JSON.parse(String(data))));
+    try {
+      await orAborted(opened, signal);
+      return socket;
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+  };
+
+  const open: OpenLink = async ({ message, closed }) => {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(silent(url, openMs)), openMs);
+    const socket = await openSocket(controller.signal).finally(() => clearTimeout(timer));
+    socket.addEventListener("message", ({ data }) => {
+      let parsed: unknown;
+      try {
+        parsed = JSON.parse(String(data));
+      } catch (error) {
+        closed(unreachable(url, error));
+        return;
+      }
+      message(parsed);
+    });
     socket.addEventListener("close", (event) => closed(closedBy(url, event)));
     return {
       send: (one) => {
@@ -45,7 +70,6 @@ export const webSocketTransport = (options: WebSocketOptions): Transport => {
     };
   };
 
-  const { silenceMs } = options;
   return rpcTransport(open, { where: url, http, ...(silenceMs === undefined ? {} : { silenceMs }) });
 };
 

@@ -38,7 +38,7 @@ export const stream = (
 };
 
 /** A client of a server that answers so; repeats follow each other at once. */
-export const against = (answer: Answer, options: ClientOptions & { readonly silenceMs?: number } = {}) => {
+export const against = (answer: Answer, options: ClientOptions = {}) => {
   const asked: Array<Asked> = [];
   const fetch = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
@@ -53,8 +53,15 @@ export const against = (answer: Answer, options: ClientOptions & { readonly sile
     asked.push(one);
     return answer(one, request);
   };
-  const { silenceMs } = options;
-  const transport = inProcess({ fetch }, { token: "secret", ...(silenceMs === undefined ? {} : { silenceMs }) });
+  const { silenceMs, answerMs } = options;
+  const transport = inProcess(
+    { fetch },
+    {
+      token: "secret",
+      ...(silenceMs === undefined ? {} : { silenceMs }),
+      ...(answerMs === undefined ? {} : { answerMs }),
+    },
+  );
   const client = createClient({ transport, retry: { baseMs: 1, maxMs: 2, random: () => 0, ...options.retry } });
   return { client, asked };
 };

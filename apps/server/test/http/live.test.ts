@@ -28,6 +28,24 @@ const logged = (server: TestServer, threadId: string) =>
     ({ body }) => body.events as ReadonlyArray<unknown>,
   );
 
+describe("the live stream of all threads", () => {
+  it.live("takes ids with what separates ids", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      const ids = ["a,b", "50%25", "%2C"];
+      for (const id of ids) yield* createThread(server, id);
+      const listed = ids.map((id) => id.replaceAll("%", "%25").replaceAll(",", "%2C")).join(",");
+      const stream = yield* open(server, `/live?threads=${encodeURIComponent(listed)}`);
+      yield* take(stream, is("synced"));
+      for (const id of ids) {
+        yield* rename(server, encodeURIComponent(id), id);
+        const renamed = (yield* take(stream, titled(id))).at(-1);
+        assert.strictEqual(renamed?.data.streamId, id);
+      }
+    }),
+  );
+});
+
 describe("the live stream of a thread", () => {
   it.live("gives the backlog, says that it is synced, and follows", () =>
     Effect.gen(function* () {

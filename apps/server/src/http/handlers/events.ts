@@ -19,6 +19,13 @@ type Call<Name extends "page" | "live" | "liveMany" | "replay" | "sessionLive"> 
 /** At most so many threads on one connection. */
 const maxThreads = 64;
 
+/** Ids in a list: what separates them is written `%2C` within one, and `%` itself `%25`. */
+const idsIn = (list: string): ReadonlyArray<string> =>
+  list
+    .split(",")
+    .filter((id) => id !== "")
+    .map((id) => id.replaceAll(/%(25|2C)/gi, (code) => (code === "%25" ? "%" : ",")));
+
 const live = ({ params, query }: Call<"live">) =>
   Effect.andThen(existing(params.threadId), followThread(params.threadId, query.after));
 
@@ -28,7 +35,7 @@ export const eventCalls = {
   live,
   sessionLive: live,
   liveMany: Effect.fnUntraced(function* ({ query }: Call<"liveMany">) {
-    const threadIds = query.threads === undefined ? [] : query.threads.split(",").filter((id) => id !== "");
+    const threadIds = idsIn(query.threads ?? "");
     if (threadIds.length > maxThreads)
       return yield* badRequest(`At most ${maxThreads} threads on one connection.`, ["query", "threads"]);
     for (const threadId of threadIds) yield* existing(threadId);
