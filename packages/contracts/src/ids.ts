@@ -1,14 +1,15 @@
 import { Schema } from "effect";
 
 /**
- * An identifier made by a client, a runtime or us: 1 to 512 UTF-16 code units, no control characters.
+ * An identifier made by a client, a runtime or us: 1 to 512 UTF-16 code units, no control characters, and no half of a
+ * surrogate pair: UTF-8 has none, so two such ids would be one in the store, which no URL could name.
  * Never parsed for meaning; compared byte by byte.
  */
 export const Id = Schema.String.check(
   Schema.isMinLength(1),
   Schema.isMaxLength(512),
   // oxlint-disable-next-line no-control-regex
-  Schema.isPattern(/^[^\u0000-\u001f\u007f]*$/),
+  Schema.isPattern(/^[^\u0000-\u001f\u007f\p{Surrogate}]*$/u),
 );
 
 export const ThreadId = Id;

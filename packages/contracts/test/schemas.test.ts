@@ -5,6 +5,7 @@ import {
   commandSchemas,
   decodeRuntimeEvent,
   domainPayloads,
+  Id,
   isUndecodable,
   runtimePayloads,
 } from "../src/index.ts";
@@ -34,6 +35,17 @@ const checkFields = (decodes: (value: Fields) => boolean, sample: Fields): void 
 };
 
 const cases = <T extends string>(samples: Readonly<Record<T, Fields>>) => Object.entries<Fields>(samples);
+
+describe("an id", () => {
+  it.each(["a", "é", "😀", " ", "..", "a/b", "x".repeat(512)])("may be %j", (id) => {
+    expect(Schema.is(Id)(id)).toBe(true);
+  });
+
+  // The last two would be one and the same in the store.
+  it.each(["", "x".repeat(513), "a\u0000", "\u007f", "\ud800", "a\udc00b"])("may not be %j", (id) => {
+    expect(Schema.is(Id)(id)).toBe(false);
+  });
+});
 
 describe("canonical runtime events", () => {
   const decodes = (type: string) => (payload: Fields) => !isUndecodable(decodeRuntimeEvent({ type, payload }));

@@ -48,6 +48,14 @@ const cases: ReadonlyArray<Case> = [
     says: /line 2, column 3/,
   },
   {
+    name: "an id that is half a character",
+    path: "/threads",
+    options: { raw: '{"cwd": "/x", "instance": "demo", "threadId": "\\ud800"}' },
+    status: 400,
+    code: "bad_request",
+    says: /payload\.threadId/,
+  },
+  {
     name: "JSON deeper than any stack",
     path: "/threads",
     options: { raw: `{"cwd": ${"[".repeat(200_000)}` },
