@@ -74,12 +74,6 @@ const attachOne = Effect.fnUntraced(function* (access: Access, path: string): Ef
   return (answer as AttachmentView).attachmentId;
 });
 
-/** Nobody means to say nothing: a variable was empty. */
-export const needsWords = (text: string, attach: ReadonlyArray<string>): Effect.Effect<void, CliFailure> =>
-  text.trim() === "" && attach.length === 0
-    ? Effect.fail(usage("There is nothing to say: the text is empty."))
-    : Effect.void;
-
 /** Uploads files, and returns how an input names them. Nothing for none. */
 export const attachFiles = (
   access: Access,

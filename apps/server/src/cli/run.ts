@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Effect, FiberSet } from "effect";
 import { answererOf } from "./answers.ts";
-import { attachFiles, needsWords } from "./attachments.ts";
+import { attachFiles } from "./attachments.ts";
 import type { Approve } from "./answers.ts";
 import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
@@ -15,6 +15,7 @@ import { writeRecording } from "./recording.ts";
 import type { Target } from "./root.ts";
 import { watchThread } from "./watch.ts";
 import type { Ending } from "./watch.ts";
+import { fromInput, wordsOf } from "./words.ts";
 
 export interface RunOptions {
   readonly target: Target;
@@ -103,11 +104,13 @@ const verdict = (ending: Ending, threadId: string): Effect.Effect<void, CliFailu
 
 export const run = Effect.fn("cli.run")(function* (options: RunOptions) {
   const { target } = options;
-  yield* needsWords(options.prompt, options.attach);
-  const answerer = yield* answererOf(options.approve, process.stdin.isTTY === true && process.stderr.isTTY === true);
+  // Whoever says the prompt over standard input can't answer there as well.
+  const atTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true && options.prompt !== fromInput;
+  const answerer = yield* answererOf(options.approve, atTerminal);
+  const prompt = yield* wordsOf(options.prompt, options.attach);
   const connection = yield* connect(target, "everything");
   const { access, client } = connection;
-  const { threadId, inputId } = yield* createThread(connection, options);
+  const { threadId, inputId } = yield* createThread(connection, { ...options, prompt });
   yield* stopOnInterrupt(connection, threadId);
   const ending = yield* watchThread({ access, client, threadId, inputId, answerer, json: target.json });
   if (options.record !== undefined) yield* writeRecording(connection, threadId, options.record);

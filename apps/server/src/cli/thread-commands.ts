@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { Effect } from "effect";
-import { attachFiles, needsWords } from "./attachments.ts";
+import { attachFiles } from "./attachments.ts";
 import { clientFailure } from "./client.ts";
 import { connect } from "./connection.ts";
 import type { Connection } from "./connection.ts";
@@ -10,6 +10,7 @@ import type { CliFailure } from "./failure.ts";
 import { usage } from "./failure.ts";
 import { print, printJson } from "./output.ts";
 import type { Target } from "./root.ts";
+import { wordsOf } from "./words.ts";
 
 type Told<A> = (value: A) => string;
 
@@ -177,9 +178,8 @@ const way = {
 } as const;
 
 /** `source`: something that acts for a person says it, and the thread shows that it did. */
-export const sendInput = (target: Target, { threadId, text, delivery, inputId, source, attach }: Send) =>
-  Effect.andThen(
-    needsWords(text, attach),
+export const sendInput = (target: Target, { threadId, text: typed, delivery, inputId, source, attach }: Send) =>
+  Effect.flatMap(wordsOf(typed, attach), (text) =>
     calling(
       target,
       "nothing",

@@ -155,7 +155,7 @@ export const send = Command.make(
   "send",
   {
     thread,
-    text,
+    text: Argument.String("text").pipe(Argument.withDescription("What to say; - for standard input")),
     delivery: Flag.Literals("delivery", ["auto", "prompt", "steer", "queue"]).pipe(
       Flag.withDescription("auto (default): steer the running turn where that is possible, else wait"),
       Flag.withDefault("auto" as const),

@@ -70,7 +70,7 @@ const run = Command.make(
   "run",
   {
     instance: Argument.String("instance").pipe(Argument.withDescription("Which agent: demo, codex, claude, …")),
-    prompt: Argument.String("prompt").pipe(Argument.withDescription("What to say to it")),
+    prompt: Argument.String("prompt").pipe(Argument.withDescription("What to say to it; - for standard input")),
     cwd: optional("cwd", "DIR", "Where it works. Default: here"),
     model: optional("model", "NAME", "The model, by the agent's own name"),
     effort: optional("effort", "NAME", "How hard the model thinks, by the agent's own name"),
@@ -99,6 +99,7 @@ const run = Command.make(
   Command.withExamples([
     { command: 'tributary run demo "hello"', description: "The built-in demo agent" },
     { command: 'tributary run codex "fix the tests" --approve all', description: "Without a person" },
+    { command: "tributary run codex - --approve all < prompt.md", description: "What to say, from a file" },
   ]),
 );
 
