@@ -5,6 +5,7 @@ import { sharedTestOptions } from "./vitest.shared.ts";
 export default defineConfig({
   test: {
     ...sharedTestOptions,
+    globalSetup: ["test/setup/bundle.ts"],
     include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/*.fault.test.ts", "tests/runtimes/**"],
     testTimeout: 60_000,

@@ -10,13 +10,15 @@ const withoutJit = process.env["TRIBUTARY_NO_JIT"] === "1";
 /**
  * Options of every vitest configuration here.
  *
- * A process a file (`forks`): tests open SQLite files, spawn children and change the environment, which threads
- * would share. No CommonJS globals: modules see what Node gives them when it runs the TypeScript itself.
+ * Two processes (`forks`) that take one file after the other: tests open SQLite files and spawn children, which threads
+ * would share. Modules are loaded once in each, which saves a quarter of the time: a test leaves nothing behind in them,
+ * in the environment or in globals. No CommonJS globals: modules see what Node gives them when it runs the TypeScript itself.
  */
 export const sharedTestOptions: NonNullable<ViteUserConfig["test"]> = {
   environment: "node",
   pool: "forks",
   maxWorkers: 2,
+  isolate: false,
   injectCjsGlobals: false,
   setupFiles: withoutJit ? [] : [fileURLToPath(new URL("test/setup/enable-jit.ts", import.meta.url))],
 };

@@ -51,10 +51,13 @@ const withoutSurvivor = new Set(["interrupt-unsent-prompt"]);
 
 describe("scenario files, memory lost after every line while the runtime survives", () => {
   it.each(named.filter(([name]) => !withoutSurvivor.has(name)))("%s", async (_, file) => {
-    const [plain, replayed] = await Promise.all([run(file.text), run(afterEachLine(file.text, '{"crash":"replay"}'))]);
-    expect(replayed.final).toEqual(plain.final);
-    expect(replayed.snapshots).toEqual(plain.snapshots);
-    expect(replayed.calls).toEqual(plain.calls);
+    const [undisturbed, replayed] = await Promise.all([
+      plain(file),
+      run(afterEachLine(file.text, '{"crash":"replay"}')),
+    ]);
+    expect(replayed.final).toEqual(undisturbed.final);
+    expect(replayed.snapshots).toEqual(undisturbed.snapshots);
+    expect(replayed.calls).toEqual(undisturbed.calls);
   });
 });
 

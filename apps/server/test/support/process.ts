@@ -1,10 +1,16 @@
 /** `tributary` as a person runs it: a process, its lines, how it ended. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Effect } from "effect";
 
-const launcher = fileURLToPath(new URL("../../bin/tributary.mjs", import.meta.url));
+/** As it ships (`test/setup/bundle.ts`); without that, from the sources. */
+const shipped = process.env["TRIBUTARY_TEST_PACKAGE"];
+export const launcher =
+  shipped === undefined
+    ? fileURLToPath(new URL("../../bin/tributary.mjs", import.meta.url))
+    : join(shipped, "bin", "tributary.mjs");
 
 export interface Ended {
   readonly code: number | null;

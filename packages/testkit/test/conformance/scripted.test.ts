@@ -1,20 +1,21 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe } from "vitest";
+import { describe } from "vitest";
 import { conformance, scriptedDriver, serverProcess } from "../../src/conformance/index.ts";
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-describe("conformance of the scripted runtime", () => {
-  // A compiled copy halves what the start of a process costs.
-  const compiled = mkdtempSync(join(tmpdir(), "conformance-compiled-"));
-  const env = { NODE_COMPILE_CACHE: compiled };
-  afterAll(() => rmSync(compiled, { recursive: true, force: true }));
+/** The package as it ships, where the run made one; else the sources. */
+const shipped = process.env["TRIBUTARY_TEST_PACKAGE"];
+const bin =
+  shipped === undefined ? path("../../../../apps/server/bin/tributary.mjs") : join(shipped, "bin", "tributary.mjs");
+const child =
+  shipped === undefined
+    ? path("../../../providers/src/scripted/child.ts")
+    : join(shipped, "dist", "scripted-child.mjs");
 
-  conformance({
-    startServer: serverProcess({ bin: path("../../../../apps/server/bin/tributary.mjs"), env }),
-    driver: scriptedDriver({ child: path("../../../providers/src/scripted/child.ts"), env }),
-  });
+describe("conformance of the scripted runtime", () => {
+  const compiled = process.env["NODE_COMPILE_CACHE"];
+  const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled };
+  conformance({ startServer: serverProcess({ bin, env }), driver: scriptedDriver({ child, env }) });
 });
