@@ -22,7 +22,14 @@ const closedBy = (url: string, { code, reason }: CloseEvent): TributaryError =>
 /** Calls and streams over one WebSocket. Tickets, and bodies that are bytes, go over HTTP. */
 export const webSocketTransport = (options: WebSocketOptions): Transport => {
   const http = httpTransport(options);
-  const Socket = options.WebSocket ?? globalThis.WebSocket;
+  const Socket = options.WebSocket ?? (globalThis as { WebSocket?: typeof globalThis.WebSocket }).WebSocket;
+  if (Socket === undefined)
+    throw new TributaryError({
+      code: "no_websocket",
+      detail:
+        "There is no WebSocket here (Node has one from 22 on): give one as `WebSocket`, or use `url` and `token`.",
+      userAction: "none",
+    });
   const page = (globalThis as { location?: { origin?: string } }).location?.origin ?? "";
   const url = options.url === "" ? page : options.url.replace(/\/+$/, "");
 

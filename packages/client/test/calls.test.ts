@@ -1,5 +1,5 @@
-import { assert, describe, it } from "vitest";
-import { TributaryError } from "../src/index.ts";
+import { afterEach, assert, describe, it, vi } from "vitest";
+import { TributaryError, webSocketTransport } from "../src/index.ts";
 import { against, json } from "./handler.ts";
 
 const receipt = { status: "accepted", commandId: "c", sequence: 7 };
@@ -116,5 +116,20 @@ describe("a call", () => {
       () => new Response("<h1>Login</h1>", { status: 403, headers: { "content-type": "text/html" } }),
     );
     assert.deepInclude(await failure(client.threads.list()), { code: "http_403", userAction: "none" });
+  });
+});
+
+describe("a WebSocket", () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("that the platform does not have is asked for at once", () => {
+    vi.stubGlobal("WebSocket", undefined);
+    try {
+      webSocketTransport({ url: "http://x", token: "t" });
+      assert.fail("it did not fail");
+    } catch (error) {
+      assert.instanceOf(error, TributaryError);
+      assert.deepInclude(error, { code: "no_websocket", userAction: "none" });
+    }
   });
 });
