@@ -1,5 +1,6 @@
 /** Files that only their owner may read, written so that a reader never sees half of one. */
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 let counter = 0;
 
@@ -7,9 +8,12 @@ let counter = 0;
 export const writePrivateFile = (path: string, text: string): void => {
   counter += 1;
   const draft = `${path}.${process.pid}.${counter}.tmp`;
+  // Left by a crash: in a container the next process has the same id.
+  rmSync(draft, { force: true });
   const fd = openSync(draft, "wx", 0o600);
   try {
-    writeSync(fd, text);
+    // On a full disk one write may take a part and say nothing: this goes on until all is there, or it fails.
+    writeFileSync(fd, text);
     fsyncSync(fd);
   } catch (error) {
     rmSync(draft, { force: true });
@@ -19,6 +23,18 @@ export const writePrivateFile = (path: string, text: string): void => {
   }
   chmodSync(draft, 0o600);
   renameSync(draft, path);
+  syncFolder(dirname(path));
+};
+
+/** So that the new name is there after a power cut too: a revoked device must not come back. Windows has no such thing. */
+const syncFolder = (dir: string): void => {
+  if (process.platform === "win32") return;
+  const fd = openSync(dir, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 };
 
 /** Writes a file that must not be there yet (0600). False: it is there already. */
@@ -31,7 +47,7 @@ export const createPrivateFile = (path: string, text: string): boolean => {
     throw error;
   }
   try {
-    writeSync(fd, text);
+    writeFileSync(fd, text);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -1,6 +1,6 @@
 /** The owner's token: made at the first start, kept in a file that only the owner may read. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect, Schema } from "effect";
 import { createPrivateFile } from "./private-file.ts";
@@ -16,13 +16,22 @@ const readToken = (path: string): string => {
   return token;
 };
 
+/** One that was put there by hand, from a backup perhaps, is for its owner alone too; a mounted one is its mounter's. */
+const keepPrivate = (path: string): void => {
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    // The folder keeps others out.
+  }
+};
+
 /** Reads the token of a data folder; the first time it makes one: 32 random bytes, base64url, 0600. */
 export const ensureToken = (dir: string): Effect.Effect<string, TokenError> =>
   Effect.try({
     try: () => {
       const path = tokenFile(dir);
       // Whoever comes second reads what the first one wrote.
-      createPrivateFile(path, `${randomBytes(32).toString("base64url")}\n`);
+      if (!createPrivateFile(path, `${randomBytes(32).toString("base64url")}\n`)) keepPrivate(path);
       return readToken(path);
     },
     catch: (cause) =>

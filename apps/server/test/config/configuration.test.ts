@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest";
 import { Effect } from "effect";
 import { Configuration, configFile } from "../../src/config/Configuration.ts";
 import { jsonMistake } from "../../src/config/json-position.ts";
+import { writePrivateFile } from "../../src/config/private-file.ts";
 import { defaultConfig, parseConfig } from "../../src/config/schema.ts";
 import { ensureToken, loadToken, tokenFile, tokenVerifier } from "../../src/config/token.ts";
 
@@ -114,6 +115,19 @@ describe("Configuration", () => {
   );
 });
 
+describe("a private file", () => {
+  it.effect("is written although a process of the same id was killed while it wrote", () =>
+    Effect.gen(function* () {
+      const dir = yield* temporary;
+      const path = join(dir, "devices.json");
+      for (let n = 0; n < 200; n += 1) writeFileSync(`${path}.${process.pid}.${n}.tmp`, "half");
+      writePrivateFile(path, "whole");
+      assert.strictEqual(readFileSync(path, "utf8"), "whole");
+      assert.strictEqual(mode(path), 0o600);
+    }),
+  );
+});
+
 describe("the token", () => {
   it.effect("is made once, for its owner only", () =>
     Effect.gen(function* () {
@@ -122,6 +136,9 @@ describe("the token", () => {
       assert.match(token, /^[\w-]{43}$/);
       assert.strictEqual(yield* ensureToken(dir), token);
       assert.strictEqual(yield* loadToken(tokenFile(dir)), token);
+      assert.strictEqual(mode(tokenFile(dir)), 0o600);
+      chmodSync(tokenFile(dir), 0o644);
+      assert.strictEqual(yield* ensureToken(dir), token);
       assert.strictEqual(mode(tokenFile(dir)), 0o600);
     }),
   );

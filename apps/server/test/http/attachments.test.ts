@@ -156,6 +156,8 @@ describe("attachments over HTTP", () => {
       ["a%0d%0aset-cookie:x", /control/],
       ["a%E2%80%AEgnp.exe", /direction/],
       ["a%E2%80%8Bb", /invisible/],
+      ["a%F3%A0%81%A1.png", /invisible/],
+      ["%E3%85%A4.png", /invisible/],
       // FULLWIDTH SOLIDUS and TWO DOT LEADER: a slash and two dots once they are normalised.
       ["a%EF%BC%8Fb", /separator/],
       ["%E2%80%A5", /folder/],

@@ -8,8 +8,9 @@ const longest = 255;
 
 // oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-/** Turn the direction of what follows, or can't be seen. */
-const deceiving = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
+/** Turn the direction of what follows, or can't be seen; what only chooses how an emoji looks is seen well enough. */
+const deceiving =
+  /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u2800]|(?!\ufe0f)\p{Default_Ignorable_Code_Point}/u;
 /** What Windows opens as a device, with any extension. */
 const device = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(\..*)?$/i;
 
