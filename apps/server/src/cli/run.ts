@@ -115,6 +115,7 @@ export const run = Effect.fn("cli.run")(function* (options: RunOptions) {
   const ending = yield* watchThread({ access, client, threadId, inputId, answerer, json: target.json });
   if (options.record !== undefined) yield* writeRecording(connection, threadId, options.record);
   yield* verdict(ending, threadId);
-  if (!target.json && process.stderr.isTTY === true)
-    yield* printError(dim(`\n\`tributary send ${threadId} TEXT\` says more in this thread, once a server runs.\n`));
+  if (target.json || process.stderr.isTTY !== true) return;
+  const when = connection.via === "server" ? "" : ", once a server runs (`tributary serve`)";
+  yield* printError(dim(`\n\`tributary send ${threadId} TEXT\` says more in this thread${when}.\n`));
 }, Effect.scoped);
