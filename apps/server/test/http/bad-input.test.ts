@@ -337,4 +337,25 @@ describe("bad input is answered with a problem, and the server goes on", () => {
       assert.lengthOf(list.body.threads, 1);
     }),
   );
+
+  it.live("a first input that is given no id has one that follows from the key, and comes once (I2)", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      const create = Effect.promise(() =>
+        server.call("/threads", {
+          headers: { "idempotency-key": "once" },
+          body: { cwd: server.work, instance: "demo", input: { text: "hello" } },
+        }),
+      );
+      const first = yield* create;
+      assert.strictEqual(first.status, 200, JSON.stringify(first.body));
+      assert.deepStrictEqual((yield* create).body, first.body);
+      const { threadId, inputId } = first.body;
+      const { body } = yield* Effect.promise(() => server.call(`/threads/${threadId}/inputs`));
+      assert.deepStrictEqual(
+        body.inputs.map(({ id, text }: { id: string; text: string }) => ({ id, text })),
+        [{ id: inputId, text: "hello" }],
+      );
+    }),
+  );
 });

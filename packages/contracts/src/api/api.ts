@@ -38,6 +38,8 @@ const createThread = {
   ...omit(commandSchemas["thread.create"].fields, envelope),
   /** Client-made; absent: the server makes one. */
   threadId: opt(Id),
+  /** The first input, atomic with the thread. */
+  input: opt(Schema.Struct({ ...inputFields, inputId: opt(Id) })),
 };
 const liveQuery = { after: opt(Cursor) };
 
@@ -92,7 +94,12 @@ export const ThreadsApi = HttpApiGroup.make("threads")
     HttpApiEndpoint.post("create", "/threads", {
       headers: mutating,
       payload: Schema.Struct(createThread),
-      success: Schema.Struct({ threadId: Id, receipt: Accepted }),
+      success: Schema.Struct({
+        threadId: Id,
+        /** Of the first input, where there was one. */
+        inputId: opt(Id),
+        receipt: Accepted,
+      }),
       error: [...writeErrors, Forbidden],
     }).annotate(RequiredScope, "operate"),
     HttpApiEndpoint.get("get", "/threads/:threadId", {

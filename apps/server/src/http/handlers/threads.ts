@@ -82,17 +82,25 @@ export const threadCalls = calls("threads")({
       ...(before === undefined ? {} : { before }),
     };
   }),
-  create: Effect.fnUntraced(function* ({ headers, payload }) {
+  create: Effect.fnUntraced(function* ({ headers, payload: { input: first, ...payload } }) {
     yield* mayConfigure(payload);
     const commandId = commandIdOf(headers);
     const threadId = payload.threadId ?? derivedId(commandId, "thread");
+    const input =
+      first === undefined ? undefined : { ...first, inputId: first.inputId ?? derivedId(commandId, "input") };
     const receipt = yield* Effect.catchTag(
-      dispatch({ type: "thread.create", commandId, ...payload, threadId }),
+      dispatch({
+        type: "thread.create",
+        commandId,
+        ...payload,
+        threadId,
+        ...(input === undefined ? {} : { input }),
+      }),
       "CommandRejected",
       (error) => (error.code === "cwd_outside_roots" ? withRoots(error) : Effect.fail(error)),
     );
     yield* noteFullAccess(threadId, payload.approvalMode);
-    return { threadId, receipt };
+    return { threadId, ...(input === undefined ? {} : { inputId: input.inputId }), receipt };
   }),
   get: Effect.fnUntraced(function* ({ params, query: { maxBytes, ...query } }) {
     const views = yield* Views;
