@@ -38,7 +38,9 @@ const control = /[\u0000-\u001f\u007f]/;
 
 /** What the contracts take as an id. */
 export const asId = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" && value.length <= 512 && !control.test(value) ? value : undefined;
+  typeof value === "string" && value !== "" && value.length <= 512 && value.isWellFormed() && !control.test(value)
+    ? value
+    : undefined;
 
 /** An event's id from the identities in its frame; none where they are too long together. */
 export const eventId = (...parts: ReadonlyArray<string | number>): { readonly id?: string } => {
