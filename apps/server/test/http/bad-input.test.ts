@@ -48,6 +48,22 @@ const cases: ReadonlyArray<Case> = [
     says: /line 2, column 3/,
   },
   {
+    name: "an input that says nothing",
+    path: "/threads/T/inputs",
+    options: { body: { text: " \n" } },
+    status: 400,
+    code: "bad_request",
+    says: /The input is empty: give it a `text`, or attach/,
+  },
+  {
+    name: "a first input that says nothing",
+    path: "/threads",
+    options: { body: { ...thread, cwd: "/x", input: { text: "", attachments: [] } } },
+    status: 400,
+    code: "bad_request",
+    says: /The input is empty/,
+  },
+  {
     name: "an id that is half a character",
     path: "/threads",
     options: { raw: '{"cwd": "/x", "instance": "demo", "threadId": "\\ud800"}' },

@@ -7,6 +7,18 @@ import { commandIdOf, derivedId, dispatch } from "../commands.ts";
 import { badRequest, storeProblem } from "../problems.ts";
 import { existing } from "../reads.ts";
 
+interface Said {
+  readonly text: string;
+  readonly attachments?: ReadonlyArray<unknown> | undefined;
+  readonly planId?: string | undefined;
+}
+
+/** Agents make nothing of nothing: an input has words, a file, or a plan that it accepts. */
+export const saysSomething = (input: Said | undefined, path: ReadonlyArray<string>) =>
+  input === undefined || input.text.trim() !== "" || (input.attachments ?? []).length > 0 || input.planId !== undefined
+    ? Effect.void
+    : Effect.fail(badRequest("The input is empty: give it a `text`, or attach something.", [...path, "text"]));
+
 /** What people say to a thread, and its queue. */
 export const inputCalls = calls("inputs")({
   list: Effect.fnUntraced(function* ({ params: { threadId } }) {
@@ -17,10 +29,11 @@ export const inputCalls = calls("inputs")({
   submit: ({ headers, params, payload }) => {
     const commandId = commandIdOf(headers);
     const inputId = payload.inputId ?? derivedId(commandId, "input");
-    return Effect.map(dispatch({ type: "input.submit", commandId, ...params, ...payload, inputId }), (receipt) => ({
-      inputId,
-      receipt,
-    }));
+    const submit = dispatch({ type: "input.submit", commandId, ...params, ...payload, inputId });
+    return Effect.andThen(
+      saysSomething(payload, ["payload"]),
+      Effect.map(submit, (receipt) => ({ inputId, receipt })),
+    );
   },
   edit: ({ headers, params, payload: { text, state } }) => {
     const base = { commandId: commandIdOf(headers), ...params };

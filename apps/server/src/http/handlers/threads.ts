@@ -15,6 +15,7 @@ import { existing, readProblem } from "../reads.ts";
 import { removeThread } from "../remove-thread.ts";
 import { recordPage } from "../records.ts";
 import { wholeOutput } from "../item-output.ts";
+import { saysSomething } from "./inputs.ts";
 
 type Commands = Extract<ClientCommand, { readonly threadId: string }>;
 type Plain = Extract<Commands["type"], "session.release" | "session.forget" | "queue.resume">;
@@ -84,6 +85,7 @@ export const threadCalls = calls("threads")({
   }),
   create: Effect.fnUntraced(function* ({ headers, payload: { input: first, ...payload } }) {
     yield* mayConfigure(payload);
+    yield* saysSomething(first, ["payload", "input"]);
     const commandId = commandIdOf(headers);
     const threadId = payload.threadId ?? derivedId(commandId, "thread");
     const input =
