@@ -100,20 +100,18 @@ const make = Effect.gen(function* () {
   const now = () => clock.currentTimeMillisUnsafe();
   const pairings = new Map<string, Pairing>();
 
-  const become = (pairing: Pairing, state: PairingState): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      pairing.state = state;
-      return isOpen(pairing) && state !== "confirmed"
-        ? Effect.void
-        : Effect.asVoid(Deferred.succeed(pairing.decided, undefined));
-    });
+  // Between two effects another fiber may run: whoever looks at a state and changes it does both in one go.
+  const become = (pairing: Pairing, state: PairingState): void => {
+    pairing.state = state;
+    if (state === "confirmed" || !isOpen(pairing)) Deferred.doneUnsafe(pairing.decided, Effect.void);
+  };
 
   const expire = (pairing: Pairing): Effect.Effect<void> =>
-    Effect.suspend(() =>
-      isOpen(pairing)
-        ? Effect.andThen(become(pairing, "expired"), audit.note("pairing.expired", { about: pairing.id }))
-        : Effect.void,
-    );
+    Effect.suspend(() => {
+      if (!isOpen(pairing)) return Effect.void;
+      become(pairing, "expired");
+      return audit.note("pairing.expired", { about: pairing.id });
+    });
 
   /** By the clock, not by the timer alone: a machine may have slept. */
   const upToDate = (pairing: Pairing | undefined): Effect.Effect<Pairing, NotFound> => {
@@ -129,7 +127,12 @@ const make = Effect.gen(function* () {
     }
   };
 
+  /** Hands the token over where that is confirmed; else says how it stands. */
   const deliver = Effect.fnUntraced(function* (pairing: Pairing): Effect.fn.Return<Collected, AuthFileError> {
+    if (pairing.state !== "confirmed") {
+      const { state } = pairing;
+      return { state: state === "claimed" || state === "waiting" ? "waiting" : state };
+    }
     // Before anything else can run: it is collected once.
     pairing.state = "collected";
     const name = pairing.name ?? pairing.claimedBy?.name ?? "device";
@@ -144,7 +147,8 @@ const make = Effect.gen(function* () {
     });
     const expiresAt = new Date(device.expiresAt).toISOString();
     return { state: "confirmed", token, deviceId: device.id, name, scopes: device.scopes, expiresAt };
-  });
+    // A device that goes away meanwhile is on the list, or can collect again.
+  }, Effect.uninterruptible);
 
   return Pairings.of({
     start: Effect.fnUntraced(function* ({ by, scopes, name }) {
@@ -188,15 +192,15 @@ const make = Effect.gen(function* () {
     decide: Effect.fnUntraced(function* (id, decision, by) {
       const pairing = yield* find(id);
       if (decision === "confirm" && pairing.state === "claimed") {
-        yield* become(pairing, "confirmed");
+        become(pairing, "confirmed");
         yield* audit.note("pairing.confirmed", { by, about: id, detail: pairing.claimedBy?.name ?? "" });
       }
       if (decision === "refuse" && isOpen(pairing)) {
-        yield* become(pairing, "refused");
+        become(pairing, "refused");
         yield* audit.note("pairing.refused", { by, about: id, detail: pairing.claimedBy?.name ?? "" });
       }
       return pairing;
-    }),
+    }, Effect.uninterruptible),
     collect: Effect.fnUntraced(function* (id, secret, waitMs) {
       const pairing = yield* find(id);
       if (pairing.secretHash === undefined || pairing.secretHash !== hashOf(secret)) return yield* noSuchPairing;
@@ -206,8 +210,7 @@ const make = Effect.gen(function* () {
           clock.sleep(Duration.millis(Math.min(waitMs, longestWait))),
         );
       yield* upToDate(pairing);
-      if (pairing.state === "confirmed") return yield* deliver(pairing);
-      return { state: pairing.state === "claimed" ? "waiting" : pairing.state };
+      return yield* deliver(pairing);
     }),
   });
 });
