@@ -271,15 +271,16 @@ describe("attachments over HTTP", () => {
     );
     assert.match(more, /^HTTP\/1\.1 (200|400) /);
     const chunked = { "content-type": "text/plain", "transfer-encoding": "chunked" };
-    const before = kept(server).length;
+    // Whether "hello" was kept is a race with the fault behind it; what is looked at here is what is being written.
+    const drafts = () => kept(server).filter((name) => name.startsWith("draft-")).length;
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
     socket.on("error", () => {});
     await once(socket, "connect");
     socket.write(`${head(server, "POST", "/attachments", chunked)}400\r\n${"x".repeat(1024)}\r\n`);
-    while (kept(server).length === before) await pause(5);
+    while (drafts() === 0) await pause(5);
     socket.destroy();
-    await settled(server, before);
+    while (drafts() > 0) await pause(5);
     // Both at once is how requests are smuggled.
     const both = await raw(server, `${head(server, "POST", "/attachments", { ...headers, ...chunked })}0\r\n\r\n`);
     assert.match(both, /^HTTP\/1\.1 400 /);
