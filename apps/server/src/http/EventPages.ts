@@ -2,7 +2,7 @@
  * Pages of a thread's public events, encoded as frames once and shared by every client that asks for the same: a hundred
  * clients that have caught up wake together and read one page (I11: at most `maxBytes` are kept).
  */
-import { EventLog, Signals } from "@tributary/store";
+import { EventLog, Signals, Writer } from "@tributary/store";
 import type { StoreError } from "@tributary/store";
 import { Context, Deferred, Effect, Exit, Layer } from "effect";
 import { eventCursor } from "./cursor.ts";
@@ -27,9 +27,16 @@ export class EventPages extends Context.Service<
   static readonly layer = Layer.effect(
     EventPages,
     Effect.gen(function* () {
+      const writer = yield* Writer;
+      const isPurged = (threadId: string): boolean => writer.state(threadId)?.purged === true;
       const ends = new Ends();
-      yield* (yield* Signals).onCommit((threadIds) => ends.moved(threadIds));
-      return make(yield* EventLog, ends);
+      const { after, forget } = make(yield* EventLog, ends, isPurged);
+      yield* (yield* Signals).onCommit((threadIds) => {
+        ends.moved(threadIds);
+        // What was erased must not live on here.
+        if ([...threadIds].some(isPurged)) forget();
+      });
+      return { after };
     }),
   );
 }
@@ -64,8 +71,8 @@ class Ends {
 
 const nothing = new Uint8Array();
 
-const make = (log: EventLog["Service"], ends: Ends): EventPages["Service"] => {
-  /** In the order of use, the least recently used first. History does not change, so a page stays true. */
+const make = (log: EventLog["Service"], ends: Ends, isPurged: (threadId: string) => boolean) => {
+  /** In the order of use, the least recently used first. History does not change until it is purged: a page stays true. */
   const pages = new Map<string, EncodedPage>();
   const reading = new Map<string, Deferred.Deferred<EncodedPage, StoreError>>();
   let held = 0;
@@ -89,16 +96,9 @@ const make = (log: EventLog["Service"], ends: Ends): EventPages["Service"] => {
       maxBytes: pageBytes,
     });
     let text = "";
-    let purged = false;
     for (const event of events) {
-      purged ||= event.type === "thread.purged";
       const shown = toPublicText(event, log.epoch);
       if (shown !== undefined) text += frameOf("event", shown, eventCursor(log.epoch, event.sequence));
-    }
-    if (purged) {
-      // What was erased must not live on here.
-      pages.clear();
-      held = 0;
     }
     if (events.length === 0) ends.note(threadId, sequence, commits);
     return { bytes: encodeFrames(text), next: events.at(-1)?.sequence ?? sequence };
@@ -121,7 +121,7 @@ const make = (log: EventLog["Service"], ends: Ends): EventPages["Service"] => {
       return read(threadId, sequence).pipe(
         Effect.onExit((exit) => {
           reading.delete(key);
-          if (Exit.isSuccess(exit) && exit.value.next > sequence) keep(key, exit.value);
+          if (Exit.isSuccess(exit) && exit.value.next > sequence && !isPurged(threadId)) keep(key, exit.value);
           return Deferred.done(mine, exit);
         }),
         // The reader may be a client that goes away just now; others wait for the same page.
@@ -129,5 +129,9 @@ const make = (log: EventLog["Service"], ends: Ends): EventPages["Service"] => {
       );
     });
 
-  return { after };
+  const forget = (): void => {
+    pages.clear();
+    held = 0;
+  };
+  return { after, forget };
 };

@@ -58,6 +58,13 @@ describe("purge over HTTP", () => {
       assert.deepInclude(purged.body, { status: "accepted" });
       // As often as one likes; also of one that was deleted before.
       assert.strictEqual((yield* call(server, "/threads/gone?purge=true", { method: "DELETE" })).status, 200);
+      // From its beginning, which others had read before: those pages are not kept.
+      const anew = yield* Effect.promise(() => openSse(`${server.url}/threads/gone/live`, { token: server.token }));
+      if (anew.status === 200) {
+        const frames = yield* Effect.promise(() => anew.take(is("synced")));
+        assert.notInclude(JSON.stringify(frames), secret);
+      }
+      anew.close();
       const follow = `${server.url}/threads/kept/live?after=${encodeURIComponent(kept.last)}`;
       const watching = yield* Effect.promise(() => openSse(follow, { token: server.token }));
       yield* Effect.promise(() => watching.take(is("synced")));
