@@ -28,7 +28,7 @@ const isOurs = (host: string, { port, hosts }: Allowlist): boolean => {
   if (parts === null) return false;
   const name = parts[1] ?? "";
   // A tunnel or proxy in front of us has a port of its own.
-  return hosts.includes(name) || (loopback.has(name) && Number(parts[2] ?? 80) === port);
+  return hosts.some((own) => own.toLowerCase() === name) || (loopback.has(name) && Number(parts[2] ?? 80) === port);
 };
 
 /** Why a request is refused before anything else of it is read; undefined when it may go on. */

@@ -22,6 +22,7 @@ import { projects } from "./handlers/projects.ts";
 import { requests } from "./handlers/requests.ts";
 import { systemAndSettings } from "./handlers/system.ts";
 import { threads } from "./handlers/threads.ts";
+import { Tokens } from "./Tokens.ts";
 
 const groups = Layer.mergeAll(
   projects,
@@ -63,5 +64,9 @@ export const makeApp = Effect.fnUntraced(function* (allowed: () => Allowlist) {
   );
   const services =
     yield* Effect.context<Exclude<Effect.Services<typeof router>, HttpServerRequest.HttpServerRequest | Scope.Scope>>();
-  return edge(Effect.provideContext(router, services), { allowed, attempts: yield* Attempts });
+  return edge(Effect.provideContext(router, services), {
+    allowed,
+    attempts: yield* Attempts,
+    tokens: yield* Tokens,
+  });
 });

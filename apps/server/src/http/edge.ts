@@ -2,7 +2,7 @@
  * What every request passes before a route sees it, and every answer on its way out: who may call, how large and of what
  * type a body may be, and that whatever goes wrong is answered with a problem.
  */
-import { UnsupportedMediaType } from "@tributary/contracts/api";
+import { cookieName, UnsupportedMediaType } from "@tributary/contracts/api";
 import { ByteSize, Cause, Effect, Option } from "effect";
 import { HttpIncomingMessage, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http";
 import type { Scope } from "effect";
@@ -12,6 +12,8 @@ import { isSameOrigin, refusal } from "./allowlist.ts";
 import type { Allowlist } from "./allowlist.ts";
 import { accepts, bodyRule } from "./bodies.ts";
 import { problemResponse, tooLarge } from "./problems.ts";
+import { holderOf } from "./Tokens.ts";
+import type { Tokens } from "./Tokens.ts";
 
 type Request = HttpServerRequest.HttpServerRequest;
 type Response = HttpServerResponse.HttpServerResponse;
@@ -70,7 +72,28 @@ export interface EdgeOptions {
   /** Asked at every request: settings change while the server runs. */
   readonly allowed: () => Allowlist;
   readonly attempts: Attempts["Service"];
+  readonly tokens: Pick<Tokens["Service"], "verify" | "checkCookie">;
 }
+
+/**
+ * Under what a request is counted: who is known has requests of its own, so that strangers at the same address, such as
+ * other programs of this machine, do not use them up.
+ */
+export const countedAs = (
+  { headers, cookies }: Pick<Request, "headers" | "cookies">,
+  address: string,
+  tokens: EdgeOptions["tokens"],
+): string => {
+  const bearer = /^bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1];
+  const cookie = bearer === undefined ? cookies[cookieName] : undefined;
+  const holder =
+    bearer !== undefined
+      ? tokens.verify(bearer)
+      : cookie !== undefined
+        ? holderOf(tokens.checkCookie(cookie))
+        : undefined;
+  return holder === undefined ? address : `holder ${holder.id}`;
+};
 
 /** Where an upgrade was refused, the connection ends with the answer; nobody may think that it is kept. */
 const closingUpgrade = (response: Response): Effect.Effect<Response, never, Request> =>
@@ -84,7 +107,7 @@ const refuse = (problem: HttpServerRespondable.Respondable): Effect.Effect<Respo
 /** Wraps the router. Fails with nothing: interruption of a client that went away is the only other way out. */
 export const edge = (
   router: Effect.Effect<Response, unknown, Request | Scope.Scope>,
-  { allowed, attempts }: EdgeOptions,
+  { allowed, attempts, tokens }: EdgeOptions,
 ): Effect.Effect<Response, never, Request | Scope.Scope> =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest;
@@ -96,7 +119,7 @@ export const edge = (
       bodyRefusal(request) ??
       (isLocal
         ? undefined
-        : yield* Effect.match(attempts.count("request", address), {
+        : yield* Effect.match(attempts.count("request", countedAs(request, address, tokens)), {
             onFailure: (tooMany) => tooMany,
             onSuccess: () => undefined,
           }));

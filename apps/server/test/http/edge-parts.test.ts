@@ -1,10 +1,13 @@
 import { isDomainEventType } from "@tributary/contracts";
-import { CursorProblem } from "@tributary/contracts/api";
+import { cookieName, CursorProblem } from "@tributary/contracts/api";
+import { Headers } from "effect/http";
 import { assert, describe, it } from "vitest";
 import { refusal } from "../../src/http/allowlist.ts";
 import { eventCursor, pageAfter, readEventCursor, readRecordCursor, recordCursor } from "../../src/http/cursor.ts";
+import { countedAs } from "../../src/http/edge.ts";
 import { toPublic, toPublicText } from "../../src/http/public-events.ts";
 import { methodsOf } from "../../src/http/route-table.ts";
+import { owner } from "../../src/http/Tokens.ts";
 
 describe("cursors", () => {
   const log = { epoch: "ab.1", head: 10 };
@@ -38,8 +41,42 @@ describe("cursors", () => {
   });
 });
 
+describe("requests are counted", () => {
+  const tokens = {
+    verify: (token: string) => (token === "right" ? owner : undefined),
+    checkCookie: (value: string) => (value === "right" ? { holder: owner } : ({ refused: "unknown" } as const)),
+  };
+  const of = (authorization: string | undefined, cookie?: string) =>
+    countedAs(
+      {
+        headers: Headers.fromInput(authorization === undefined ? {} : { authorization }),
+        cookies: cookie === undefined ? {} : { [cookieName]: cookie },
+      },
+      "127.0.0.1",
+      tokens,
+    );
+
+  it("of who is known by itself: strangers at the same address do not use them up", () => {
+    assert.deepStrictEqual(
+      [of("Bearer right"), of("bearer right"), of(undefined, "right")],
+      Array(3).fill("holder owner"),
+    );
+  });
+
+  it("of everybody else by the address", () => {
+    const strangers = [
+      of(undefined),
+      of("Bearer wrong"),
+      of("Basic right"),
+      of(undefined, "wrong"),
+      of("Bearer wrong", "right"),
+    ];
+    assert.deepStrictEqual(strangers, Array(5).fill("127.0.0.1"));
+  });
+});
+
 describe("who may call", () => {
-  const allowed = { port: 4417, hosts: ["tunnel.example"], origins: ["https://app.example"] };
+  const allowed = { port: 4417, hosts: ["tunnel.example", "My-Laptop.local"], origins: ["https://app.example"] };
 
   it.each([
     { host: "127.0.0.1:4417" },
@@ -47,6 +84,7 @@ describe("who may call", () => {
     { host: "[::1]:4417" },
     { host: "tunnel.example" },
     { host: "tunnel.example:8443" },
+    { host: "my-laptop.local:4417" },
     { host: "localhost:4417", origin: "http://localhost:4417" },
     { host: "localhost:4417", origin: "https://app.example" },
     { host: "localhost:4417", site: "same-origin" },
