@@ -87,10 +87,11 @@ describe("the reducer", () => {
     const strange = { ...eventOf(frames.at(-1)), sequence: sequence + 1, type: "thing.happened", payload: { a: 1 } };
     const later = apply(view, [
       { event: "event", data: strange },
+      { event: "event", data: { ...strange, sequence: sequence + 2, type: "activity.happened", payload: null } },
       { event: "telegram", data: {} } as unknown as Frame,
-      { event: "event", data: { ...strange, sequence: sequence + 2, streamId: "another", type: "thread.deleted" } },
+      { event: "event", data: { ...strange, sequence: sequence + 3, streamId: "another", type: "thread.deleted" } },
     ]);
-    assert.strictEqual(later.sequence, sequence + 1);
+    assert.strictEqual(later.sequence, sequence + 2);
     assert.deepStrictEqual(later.rows, view.rows);
     assert.isFalse(later.deleted);
   });

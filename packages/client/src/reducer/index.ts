@@ -75,7 +75,9 @@ const applyEvent = (draft: Draft, event: PublicEvent): void => {
   draft.sequence = event.sequence;
   const { type, payload } = event;
   if (type === "thread.created") draft.facts = createdFacts(event, payload as Parameters<typeof createdFacts>[1]);
-  const activityId = type.startsWith("activity.") ? (payload as { readonly activityId: string }).activityId : undefined;
+  const activityId = type.startsWith("activity.")
+    ? (payload as { readonly activityId: string } | null | undefined)?.activityId
+    : undefined;
   const before = activityId === undefined ? undefined : find(draft.timeline, "activity", activityId);
   run(inputHandlers, draft, event);
   run(rowHandlers, draft, event);
