@@ -10,7 +10,7 @@ import { rpc } from "../rpc/wire.ts";
 import type { Allowlist } from "./allowlist.ts";
 import { Attempts } from "../auth/Attempts.ts";
 import { authorization } from "./authorization.ts";
-import { docs } from "./docs.ts";
+import { docs, sharedBytes } from "./docs.ts";
 import { edge } from "./edge.ts";
 import { attachments } from "./handlers/attachments.ts";
 import { auth } from "./handlers/auth.ts";
@@ -41,7 +41,9 @@ const groups = Layer.mergeAll(
 const openApi = HttpRouter.use((router) =>
   Effect.gen(function* () {
     // A tenth of a second of work that most starts never need.
-    const document = yield* Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(Api))));
+    const document = yield* Effect.cached(
+      Effect.sync(() => sharedBytes(HttpServerResponse.jsonUnsafe(OpenApi.fromApi(Api)))),
+    );
     yield* router.add("GET", "/openapi.json", document);
   }),
 );

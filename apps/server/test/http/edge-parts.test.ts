@@ -1,9 +1,10 @@
 import { isDomainEventType } from "@tributary/contracts";
 import { cookieName, CursorProblem } from "@tributary/contracts/api";
-import { Headers } from "effect/http";
+import { Headers, HttpServerResponse } from "effect/http";
 import { assert, describe, it } from "vitest";
 import { refusal } from "../../src/http/allowlist.ts";
 import { eventCursor, pageAfter, readEventCursor, readRecordCursor, recordCursor } from "../../src/http/cursor.ts";
+import { sharedBytes } from "../../src/http/docs.ts";
 import { countedAs } from "../../src/http/edge.ts";
 import { toPublic, toPublicText } from "../../src/http/public-events.ts";
 import { methodsOf } from "../../src/http/route-table.ts";
@@ -38,6 +39,21 @@ describe("cursors", () => {
 
   it.each(["", "r:", "r:ab", "r:ab.1.1.2", "r:ab.0.2", "r:ab.1", "r:cd.1.2"])("%j is none of a journal", (cursor) => {
     assert.throws(() => readRecordCursor(cursor, "ab"), CursorProblem);
+  });
+});
+
+describe("a large document that needs no token", () => {
+  it("is the same bytes for everybody, so that readers that stand still hold none of their own (I11)", () => {
+    const made = HttpServerResponse.text("é", { contentType: "text/html", headers: { "x-a": "b" } });
+    const { body, headers, status } = sharedBytes(made);
+    assert.deepInclude(headers, { "content-type": "text/html", "x-a": "b" });
+    assert.strictEqual(status, 200);
+    assert.strictEqual(body._tag, "Uint8Array");
+    if (body._tag !== "Uint8Array") return;
+    // What has a text is sent as one, and becomes bytes once more in each connection.
+    assert.isUndefined(body.text);
+    assert.strictEqual(body.body, body.body);
+    assert.strictEqual(new TextDecoder().decode(body.body), "é");
   });
 });
 
