@@ -207,3 +207,17 @@ export const Capabilities = Schema.Struct({
   refusedOptions: Schema.Record(Schema.String, Schema.String),
 });
 export type Capabilities = typeof Capabilities.Type;
+
+/** Of a runtime that takes prompts and nothing else. */
+export const noCapabilities: Capabilities = {
+  steer: false,
+  queue: { durable: false, withdraw: false },
+  approvals: false,
+  userInput: false,
+  images: false,
+  attribution: "none",
+  resume: { survivesKill: false, replaysHistory: false },
+  usage: false,
+  mcp: { stdio: false, http: false, listChanged: false },
+  refusedOptions: {},
+};

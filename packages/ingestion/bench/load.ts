@@ -1,4 +1,5 @@
 /** What the benches have in common: the service over a store on a disk, threads with a running turn. */
+import { noCapabilities } from "@tributary/contracts";
 import type { InternalCommand } from "@tributary/contracts";
 import type { DecideContext } from "@tributary/domain";
 import { Projection, Store, Writer, type Projector, type StoreServices, type Synchronous } from "@tributary/store";
@@ -27,22 +28,9 @@ const context: DecideContext = {
   instance: { known: true, refusedOptions: {} },
 };
 
-const capabilities = {
-  steer: false,
-  queue: { durable: false, withdraw: false },
-  approvals: false,
-  userInput: false,
-  images: false,
-  attribution: "none",
-  resume: { survivesKill: false, replaysHistory: false },
-  usage: false,
-  mcp: { stdio: false, http: false, listChanged: false },
-  refusedOptions: {},
-} as const;
-
 const begin: ReadonlyArray<InternalCommand> = [
   { type: "session.open", generation: 1 },
-  { type: "session.opened", generation: 1, nativeSessionId: "native", resumed: false, capabilities },
+  { type: "session.opened", generation: 1, nativeSessionId: "native", resumed: false, capabilities: noCapabilities },
   { type: "turn.start", turnId: "turn", generation: 1, origin: "runtime" },
 ];
 

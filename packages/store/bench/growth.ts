@@ -1,27 +1,17 @@
 /** What one command costs in a thread of many events against an empty one (I12), measured in turns in one store. */
-import { messageId } from "@tributary/contracts";
+import { noCapabilities, messageId } from "@tributary/contracts";
 import { Writer, type StepTx } from "@tributary/store";
 import { Effect } from "effect";
 import { commandOf, context, createThread, runIn, timed, type StoreLoad, type Timing } from "./load.ts";
 
 const runtime = { actor: { kind: "runtime", id: "stub" } } as const;
 
-const capabilities = {
-  steer: false,
-  queue: { durable: false, withdraw: false },
-  approvals: false,
-  userInput: false,
-  images: false,
-  attribution: "none",
-  resume: { survivesKill: false, replaysHistory: false },
-  usage: false,
-  mcp: { stdio: false, http: false, listChanged: false },
-  refusedOptions: {},
-} as const;
-
 const begin = (tx: StepTx): void => {
   tx.decide({ type: "session.open", generation: 1 }, runtime);
-  tx.decide({ type: "session.opened", generation: 1, nativeSessionId: "n", resumed: false, capabilities }, runtime);
+  tx.decide(
+    { type: "session.opened", generation: 1, nativeSessionId: "n", resumed: false, capabilities: noCapabilities },
+    runtime,
+  );
   tx.decide({ type: "turn.start", turnId: "t", generation: 1, origin: "runtime" }, runtime);
 };
 

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { noCapabilities } from "@tributary/contracts";
 import type { InternalCommand } from "@tributary/contracts";
 import type { DecideContext } from "@tributary/domain";
 import { ProviderRuntimeIngestion } from "@tributary/ingestion";
@@ -26,21 +27,9 @@ const context: DecideContext = {
   place: { projectId: "project", cwd: "/project" },
   instance: { known: true, refusedOptions: {} },
 };
-const capabilities = {
-  steer: false,
-  queue: { durable: false, withdraw: false },
-  approvals: false,
-  userInput: false,
-  images: false,
-  attribution: "none",
-  resume: { survivesKill: false, replaysHistory: false },
-  usage: false,
-  mcp: { stdio: false, http: false, listChanged: false },
-  refusedOptions: {},
-} as const;
 const begin: ReadonlyArray<InternalCommand> = [
   { type: "session.open", generation: 1 },
-  { type: "session.opened", generation: 1, nativeSessionId: "native", resumed: false, capabilities },
+  { type: "session.opened", generation: 1, nativeSessionId: "native", resumed: false, capabilities: noCapabilities },
   { type: "turn.start", turnId: "turn", generation: 1, origin: "runtime" },
 ];
 

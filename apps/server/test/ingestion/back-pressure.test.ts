@@ -2,6 +2,7 @@
  * 4.12: mailboxes are bounded by bytes. A store that is slow makes the adapter's reader wait, then Node's buffer and the
  * pipe fill, and then a real agent waits in its `write`. Stopping it waits on no reader.
  */
+import { noCapabilities } from "@tributary/contracts";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, describe, it } from "@effect/vitest";
@@ -26,19 +27,6 @@ const talker = `
     if (n % 100 === 99) writeFileSync(process.argv[1], String(n + 1));
   }
 `;
-
-const capabilities = {
-  steer: false,
-  queue: { durable: false, withdraw: false },
-  approvals: false,
-  userInput: false,
-  images: false,
-  attribution: "none",
-  resume: { survivesKill: false, replaysHistory: false },
-  usage: false,
-  mcp: { stdio: false, http: false, listChanged: false },
-  refusedOptions: {},
-} as const;
 
 const actor = { kind: "client", id: "test" } as const;
 
@@ -73,7 +61,10 @@ const slowThread = Effect.gen(function* () {
   );
   yield* writer.step("T", (tx) => {
     tx.decide({ type: "session.open", generation: 1 }, { actor });
-    tx.decide({ type: "session.opened", generation: 1, nativeSessionId: "n", resumed: false, capabilities }, { actor });
+    tx.decide(
+      { type: "session.opened", generation: 1, nativeSessionId: "n", resumed: false, capabilities: noCapabilities },
+      { actor },
+    );
     tx.decide({ type: "turn.start", turnId: "t", generation: 1 }, { actor });
   });
   return { ingestion, writer, isOpen };

@@ -1,28 +1,16 @@
 /** An adapter that says what it is given, an event a record, whatever it is asked. */
+import { noCapabilities } from "@tributary/contracts";
 import type { Adapter, RuntimeEvent } from "@tributary/contracts";
 import { Effect } from "effect";
 
-const capabilities = {
-  steer: false,
-  queue: { durable: false, withdraw: false },
-  approvals: false,
-  userInput: false,
-  images: false,
-  attribution: "none",
-  resume: { survivesKill: false, replaysHistory: false },
-  usage: false,
-  mcp: { stdio: false, http: false, listChanged: false },
-  refusedOptions: {},
-} as const;
-
 export const saying = (events: ReadonlyArray<RuntimeEvent>): Adapter => ({
   runtime: "said",
-  installation: () => Effect.succeed({ available: true, capabilities }),
+  installation: () => Effect.succeed({ available: true, capabilities: noCapabilities }),
   open: ({ emit }) =>
     Effect.succeed({
       nativeSessionId: "n",
       resumed: false,
-      capabilities,
+      capabilities: noCapabilities,
       prompt: () =>
         Effect.forEach(
           events,
