@@ -11,6 +11,7 @@ import { addressOf, Reach, RemoteAddress } from "../auth/reach.ts";
 import { isSameOrigin, refusal } from "./allowlist.ts";
 import type { Allowlist } from "./allowlist.ts";
 import { accepts, bodyRule } from "./bodies.ts";
+import { limits } from "./limits.ts";
 import { problemResponse, tooLarge } from "./problems.ts";
 import { holderOf } from "./Tokens.ts";
 import type { Tokens } from "./Tokens.ts";
@@ -24,7 +25,7 @@ const bodyRefusal = (request: Request) => {
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return undefined;
   const rule = bodyRule(method, url);
   const length = Number(headers["content-length"] ?? 0);
-  if (length > rule.maxBytes) return tooLarge(request);
+  if (length > rule.maxBytes) return tooLarge(rule.maxBytes);
   const hasBody = length > 0 || headers["transfer-encoding"] !== undefined;
   const type = headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (!hasBody || accepts(rule, type)) return undefined;
@@ -76,23 +77,17 @@ export interface EdgeOptions {
 }
 
 /**
- * Under what a request is counted: who is known has requests of its own, so that strangers at the same address, such as
- * other programs of this machine, do not use them up.
+ * Whose token or cookie a request has; undefined for a stranger, and for what is not valid. Who is known has requests of its
+ * own, so that strangers at the same address, such as other programs of this machine, do not use them up.
  */
-export const countedAs = (
+export const knownIn = (
   { headers, cookies }: Pick<Request, "headers" | "cookies">,
-  address: string,
   tokens: EdgeOptions["tokens"],
-): string => {
+): string | undefined => {
   const bearer = /^bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1];
-  const cookie = bearer === undefined ? cookies[cookieName] : undefined;
-  const holder =
-    bearer !== undefined
-      ? tokens.verify(bearer)
-      : cookie !== undefined
-        ? holderOf(tokens.checkCookie(cookie))
-        : undefined;
-  return holder === undefined ? address : `holder ${holder.id}`;
+  if (bearer !== undefined) return tokens.verify(bearer)?.id;
+  const cookie = headers["authorization"] === undefined ? cookies[cookieName] : undefined;
+  return cookie === undefined ? undefined : holderOf(tokens.checkCookie(cookie))?.id;
 };
 
 /** Where an upgrade was refused, the connection ends with the answer; nobody may think that it is kept. */
@@ -114,28 +109,29 @@ export const edge = (
     const { headers } = request;
     const address = addressOf(request, yield* Reach);
     const isLocal = Option.isNone(request.remoteAddress);
+    const known = isLocal ? address : knownIn(request, tokens);
     const refused =
       refusal({ host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }, allowed()) ??
       bodyRefusal(request) ??
       (isLocal
         ? undefined
-        : yield* Effect.match(attempts.count("request", countedAs(request, address, tokens)), {
+        : yield* Effect.match(attempts.count("request", known === undefined ? address : `holder ${known}`), {
             onFailure: (tooMany) => tooMany,
             onSuccess: () => undefined,
           }));
     if (refused !== undefined) return yield* refuse(refused);
     const cors = crossOrigin(request);
     if (request.method === "OPTIONS" && cors !== undefined) return preflight(cors);
+    const { maxBytes } = bodyRule(request.method, request.url);
+    // What a stranger may say is short, and would wait in memory until it is whole.
+    const readable = known === undefined ? Math.min(maxBytes, limits.maxStrangerBodyBytes) : maxBytes;
     return yield* router.pipe(
       Effect.provideService(RemoteAddress, address),
-      Effect.provideService(
-        HttpIncomingMessage.MaxBodySize,
-        ByteSize.bytes(bodyRule(request.method, request.url).maxBytes),
-      ),
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(readable)),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause as Cause.Cause<never>)
-          : problemResponse(cause, request),
+          : problemResponse(cause, request, readable),
       ),
       Effect.map((response) => finished(response, cors)),
     );

@@ -20,6 +20,8 @@ export const limits = {
   maxWrongTokensPerMinute: attemptLimits.token.attempts,
   maxPairingAttemptsPerMinute: attemptLimits.claim.attempts,
   maxBodyBytes,
+  /** Without a right token: enough to claim a pairing. */
+  maxStrangerBodyBytes: 16 * 1024,
   maxInputCodeUnits: 1_048_576,
   maxPageEvents: 1000,
   maxPageBytes: 1024 * 1024,

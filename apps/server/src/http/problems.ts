@@ -15,7 +15,6 @@ import { HttpServerError, HttpServerRespondable, HttpServerResponse } from "effe
 import type { HttpServerRequest } from "effect/http";
 import { HttpApiError } from "effect/http-api";
 import { jsonMistake } from "../config/json-position.ts";
-import { bodyRule } from "./bodies.ts";
 import { methodsOf } from "./route-table.ts";
 
 /** A refused command. Codes that a client can do nothing about but read are still told by code, never by text. */
@@ -63,12 +62,9 @@ export const badRequest = (detail: string, path: ReadonlyArray<string | number> 
     ...(path.length === 0 ? {} : { errors: [{ path, message: detail }] }),
   });
 
-export const tooLarge = ({
-  method,
-  url,
-}: Pick<HttpServerRequest.HttpServerRequest, "method" | "url">): PayloadTooLarge =>
+export const tooLarge = (maxBytes: number): PayloadTooLarge =>
   new PayloadTooLarge({
-    detail: `A body may have ${bodyRule(method, url).maxBytes} bytes here (GET /limits).`,
+    detail: `A body may have ${maxBytes} bytes here (GET /limits).`,
     userAction: "shorten",
   });
 
@@ -137,6 +133,8 @@ const jsonProblem = (request: HttpServerRequest.HttpServerRequest, error: HttpAp
 export const problemResponse = (
   cause: Cause.Cause<unknown>,
   request: HttpServerRequest.HttpServerRequest,
+  /** How much of a body was read. */
+  maxBytes: number,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const { method } = request;
   const path = request.url.split("?")[0] ?? request.url;
@@ -146,7 +144,7 @@ export const problemResponse = (
     return Effect.flatMap(jsonProblem(request, error), HttpServerRespondable.toResponse);
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound")
     return unknownRoute(method, path);
-  if (isBodyTooLarge(error)) return HttpServerRespondable.toResponse(tooLarge(request));
+  if (isBodyTooLarge(error)) return HttpServerRespondable.toResponse(tooLarge(maxBytes));
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError")
     return HttpServerRespondable.toResponse(badRequest("The body could not be read; send it again.", ["payload"]));
   if (

@@ -188,6 +188,29 @@ describe("every route of the contract refuses by the head of a request, before i
   );
 });
 
+describe("a stranger", () => {
+  it.live("may say little where a body is read without a token, however the path is written (I11)", () =>
+    Effect.gen(function* () {
+      const server = yield* freshServer;
+      const said = (path: string, headers: Readonly<Record<string, string>>) =>
+        Effect.promise(async () => {
+          const body = JSON.stringify({ code: "x".repeat(20_000), secret: "x", name: "x" });
+          const sent = { "content-type": "application/json", ...headers };
+          const answer = await fetch(server.url + path, { method: "POST", body, headers: sent });
+          return { status: answer.status, text: await answer.text() };
+        });
+      for (const path of ["/pairings/claim", "/pairings/cl%61im", "/PAIRINGS/claim", "/pairings/x/token"])
+        for (const headers of [{}, { authorization: "Bearer wrong" }]) {
+          const { status, text } = yield* said(path, headers);
+          assert.strictEqual(status, 413, path);
+          assert.include(text, "16384 bytes");
+        }
+      const { status } = yield* said("/pairings/claim", { authorization: `Bearer ${server.token}` });
+      assert.strictEqual(status, 400);
+    }),
+  );
+});
+
 describe("the WebSocket", () => {
   it.live("needs a ticket that holds", () =>
     Effect.gen(function* () {

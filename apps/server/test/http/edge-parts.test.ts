@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest";
 import { refusal } from "../../src/http/allowlist.ts";
 import { eventCursor, pageAfter, readEventCursor, readRecordCursor, recordCursor } from "../../src/http/cursor.ts";
 import { sharedBytes } from "../../src/http/docs.ts";
-import { countedAs } from "../../src/http/edge.ts";
+import { knownIn } from "../../src/http/edge.ts";
 import { toPublic, toPublicText } from "../../src/http/public-events.ts";
 import { methodsOf } from "../../src/http/route-table.ts";
 import { owner } from "../../src/http/Tokens.ts";
@@ -57,37 +57,34 @@ describe("a large document that needs no token", () => {
   });
 });
 
-describe("requests are counted", () => {
+describe("who a request comes from", () => {
   const tokens = {
     verify: (token: string) => (token === "right" ? owner : undefined),
     checkCookie: (value: string) => (value === "right" ? { holder: owner } : ({ refused: "unknown" } as const)),
   };
   const of = (authorization: string | undefined, cookie?: string) =>
-    countedAs(
+    knownIn(
       {
         headers: Headers.fromInput(authorization === undefined ? {} : { authorization }),
         cookies: cookie === undefined ? {} : { [cookieName]: cookie },
       },
-      "127.0.0.1",
       tokens,
     );
 
-  it("of who is known by itself: strangers at the same address do not use them up", () => {
-    assert.deepStrictEqual(
-      [of("Bearer right"), of("bearer right"), of(undefined, "right")],
-      Array(3).fill("holder owner"),
-    );
+  it("is told by a right token or cookie", () => {
+    assert.deepStrictEqual([of("Bearer right"), of("bearer right"), of(undefined, "right")], Array(3).fill("owner"));
   });
 
-  it("of everybody else by the address", () => {
+  it("is not known otherwise: it is counted by its address, and may say little", () => {
     const strangers = [
       of(undefined),
       of("Bearer wrong"),
       of("Basic right"),
       of(undefined, "wrong"),
       of("Bearer wrong", "right"),
+      of("Basic x", "right"),
     ];
-    assert.deepStrictEqual(strangers, Array(5).fill("127.0.0.1"));
+    assert.deepStrictEqual(strangers, Array(6).fill(undefined));
   });
 });
 

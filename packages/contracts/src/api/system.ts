@@ -32,6 +32,8 @@ export const Limits = Schema.Struct({
   maxWrongTokensPerMinute: Count,
   maxPairingAttemptsPerMinute: Count,
   maxBodyBytes: Count,
+  /** Of a body that comes without a right token. */
+  maxStrangerBodyBytes: Count,
   maxInputCodeUnits: Count,
   maxPageEvents: Count,
   maxPageBytes: Count,
