@@ -4,7 +4,7 @@ import type { Effect, Scope } from "effect";
 import { Failure } from "./failure.ts";
 import { Id } from "./ids.ts";
 import type { Generation } from "./ids.ts";
-import { opt } from "./json.ts";
+import { ClientJson, opt } from "./json.ts";
 import type { RuntimeRecord } from "./runtime-events.ts";
 import { Capabilities } from "./values.ts";
 import type { Answer, ApprovalMode, Attachment, InteractionMode, McpServer } from "./values.ts";
@@ -24,7 +24,7 @@ export const InstanceConfig = Schema.Struct({
   /** Values are secrets (I16). */
   env: opt(Schema.Record(Schema.String, Schema.String)),
   /** The runtime's own settings, by its adapter's schema (the scripted runtime's `script`, …). */
-  options: opt(Schema.Record(Schema.String, Schema.Unknown)),
+  options: opt(Schema.Record(Schema.String, ClientJson)),
 });
 export type InstanceConfig = typeof InstanceConfig.Type;
 

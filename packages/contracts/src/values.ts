@@ -1,6 +1,6 @@
 /** Values that canonical events, stored events, commands and views share. */
 import { Schema } from "effect";
-import { Amount, Count, Json, opt } from "./json.ts";
+import { Amount, ClientJson, Count, Json, opt } from "./json.ts";
 import { Id, Instant } from "./ids.ts";
 
 /** What an item is. A sub-agent is a task; the call that spawned it is a `tool`. */
@@ -142,7 +142,7 @@ export const requestFields = {
 /** An answer: one option of an approval, or values by question id (or form field). */
 export const Answer = Schema.Union([
   Schema.Struct({ optionId: Id, message: opt(Schema.String) }),
-  Schema.Struct({ answers: Schema.Record(Schema.String, Json) }),
+  Schema.Struct({ answers: Schema.Record(Schema.String, ClientJson) }),
 ]);
 export type Answer = typeof Answer.Type;
 

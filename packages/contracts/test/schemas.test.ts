@@ -1,6 +1,7 @@
 import { Schema } from "effect";
 import { describe, expect, it } from "vitest";
 import {
+  Answer,
   ClientCommand,
   commandSchemas,
   decodeRuntimeEvent,
@@ -44,6 +45,20 @@ describe("an id", () => {
   // The last two would be one and the same in the store.
   it.each(["", "x".repeat(513), "a\u0000", "\u007f", "\ud800", "a\udc00b"])("may not be %j", (id) => {
     expect(Schema.is(Id)(id)).toBe(false);
+  });
+});
+
+describe("an answer", () => {
+  const nested = (depth: number): unknown => {
+    let value: unknown = 1;
+    for (let count = 0; count < depth; count += 1) value = count % 2 === 0 ? [value] : { a: value };
+    return value;
+  };
+  const accepts = (value: unknown) => Schema.is(Answer)({ answers: { a: value } });
+
+  it("holds any JSON that is not too deep to be compared and written", () => {
+    for (const value of [null, "x", [1, { b: [] }], nested(256)]) expect(accepts(value)).toBe(true);
+    for (const depth of [257, 100_000]) expect(accepts(nested(depth))).toBe(false);
   });
 });
 

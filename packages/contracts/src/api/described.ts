@@ -1,5 +1,9 @@
-/** What the API's document says of each operation besides its schemas: in a line what it does, and what scope it asks for. */
+/**
+ * What the API's document says of each operation besides its schemas: in a line what it does, what scope it asks for, and
+ * an example of what is sent and answered (`examples.json`; a test reads each with its schema).
+ */
 import type { AccessScope } from "./access.ts";
+import examples from "./examples.json" with { type: "json" };
 
 /** By operation id. */
 const summaries: Readonly<Record<string, string>> = {
@@ -65,13 +69,55 @@ const summaries: Readonly<Record<string, string>> = {
   "rpc.connect": "Open a WebSocket",
 };
 
+type Content = Readonly<Record<string, object>>;
+
 interface Operation {
   readonly operationId: string;
   readonly security: ReadonlyArray<unknown>;
   readonly description?: string;
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
 
-/** Adds both to each operation of an OpenAPI document. `x-scope` is the scope for programs. */
+/** By operation id. Where a schema has an example of its own, none is needed here. */
+export const operationExamples: Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>> =
+  examples;
+
+/** Frames of a live stream, as they come over the wire. */
+const frames = [
+  'id: e:3f9c1a.42\nevent: event\ndata: {"cursor":"e:3f9c1a.42","sequence":42,"streamId":"thread-1","type":"message.completed","occurredAt":"2026-01-01T10:00:00.000Z","payload":{"messageId":"t1.1//i1#0","length":11}}',
+  'id: e:3f9c1a.42\nevent: synced\ndata: {"serverTime":"2026-01-01T10:00:01.000Z","sequence":42}',
+  'event: ping\ndata: {"serverTime":"2026-01-01T10:00:11.000Z"}',
+]
+  .map((frame) => `${frame}\n\n`)
+  .join("");
+
+const withExample = (content: Content, example: unknown): Content =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, media]) => {
+      const shown = type === "text/event-stream" ? frames : type === "application/json" ? example : undefined;
+      return [type, shown === undefined ? media : { ...media, example: shown }];
+    }),
+  );
+
+const exemplified = ({ operationId, requestBody, responses }: Operation) => {
+  const { request, response } = operationExamples[operationId] ?? {};
+  return {
+    ...(requestBody === undefined
+      ? {}
+      : { requestBody: { ...requestBody, content: withExample(requestBody.content, request) } }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, answer]) => [
+        status,
+        answer.content === undefined || !status.startsWith("2")
+          ? answer
+          : { ...answer, content: withExample(answer.content, response) },
+      ]),
+    ),
+  };
+};
+
+/** Adds these to each operation of an OpenAPI document. `x-scope` is the scope for programs. */
 export const describeOperations = (
   document: Readonly<Record<string, unknown>>,
   scopes: ReadonlyMap<string, AccessScope>,
@@ -82,6 +128,7 @@ export const describeOperations = (
     const needs = scope === undefined ? "Needs no token." : `Scope: \`${scope}\`.`;
     return {
       ...operation,
+      ...exemplified(operation),
       summary: summaries[operationId],
       description: description === undefined ? needs : `${description} ${needs}`,
       ...(scope === undefined ? {} : { "x-scope": scope }),
