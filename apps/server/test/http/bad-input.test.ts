@@ -64,6 +64,24 @@ const cases: ReadonlyArray<Case> = [
     says: /The input is empty/,
   },
   {
+    name: "an answer deeper than any stack",
+    path: "/requests/x/answer",
+    options: { raw: `{"answer": {"answers": {"a": ${"[".repeat(20_000)}${"]".repeat(20_000)}}}}` },
+    status: 400,
+    code: "bad_request",
+    says: /payload\.answer/,
+  },
+  {
+    name: "an instance's option deeper than any stack",
+    path: "/instances",
+    options: {
+      raw: `{"id": "x", "runtime": "scripted", "options": {"a": ${"[".repeat(20_000)}${"]".repeat(20_000)}}}`,
+    },
+    status: 400,
+    code: "bad_request",
+    says: /256 values inside/,
+  },
+  {
     name: "an id that is half a character",
     path: "/threads",
     options: { raw: '{"cwd": "/x", "instance": "demo", "threadId": "\\ud800"}' },
