@@ -5,7 +5,7 @@
 import { Authorization, Caller, cookieName, Forbidden, Unauthorized } from "@tributary/contracts/api";
 import { Effect, Layer, Redacted } from "effect";
 import { HttpServerRequest } from "effect/http";
-import { Attempts } from "../auth/Attempts.ts";
+import { Attempts, networkOf } from "../auth/Attempts.ts";
 import { Audit } from "../auth/Audit.ts";
 import type { Checked } from "../auth/Devices.ts";
 import { Devices } from "../auth/Devices.ts";
@@ -44,7 +44,11 @@ export const authorization: Layer.Layer<Authorization, never, Tokens | Devices |
       if ("holder" in checked) return checked.holder;
       const { refused } = checked;
       const address = yield* RemoteAddress;
-      yield* audit.noteSometimes(`token ${address} ${refused}`, "token.refused", { address, detail: refused });
+      // By network: who has a whole one could turn the record over with its addresses.
+      yield* audit.noteSometimes(`token ${networkOf(address)} ${refused}`, "token.refused", {
+        address,
+        detail: refused,
+      });
       yield* attempts.count("token", address);
       return yield* unauthorized(
         `The ${what} ${refusedBecause[refused]}${refused === "unknown" ? `: send \`Authorization: Bearer <token>\`; ${tokens.hint}` : ""}.`,
