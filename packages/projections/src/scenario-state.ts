@@ -28,7 +28,7 @@ export const scenarioState = (reader: Reader, extras: ShellExtras = noExtras): S
 
 const threadState = (reader: Reader, { titleFrom, ...shown }: ThreadShell) => {
   // A scenario shows a title that somebody gave.
-  const { title, ...untitled } = shown;
+  const { title: _title, ...untitled } = shown;
   const thread = titleFrom === undefined ? shown : untitled;
   const { threadId } = shown;
   const rows = rowsOf(reader, threadId);
