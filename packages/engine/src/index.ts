@@ -10,3 +10,4 @@ export { nextActions } from "./plan.ts";
 export type { Action, LiveView, SessionSettings } from "./plan.ts";
 export { Facts, Ingested, Places, RecordSink, Runtimes, Survivors } from "./ports.ts";
 export type { Runtime } from "./ports.ts";
+export { steadyMillis } from "./time.ts";

@@ -4,6 +4,7 @@
  * next page only when it has room for it.
  */
 import type { LiveText } from "@tributary/contracts/api";
+import { steadyMillis } from "@tributary/engine";
 import type { Signal, StoreError } from "@tributary/store";
 import { Clock, Context, Effect, Option, Stream } from "effect";
 import type { Scope } from "effect";
@@ -29,11 +30,12 @@ type Woken = "changed" | "ping" | "over";
 export const waiter =
   (signal: Signal, endings: Endings) =>
   (pingAt: number): Effect.Effect<Woken> =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(steadyMillis, (now) => {
       const woken: ReadonlyArray<Effect.Effect<Woken>> = [
         Effect.as(signal.wait, "changed"),
         ...endings.map((ending) => Effect.as(ending, "over" as const)),
-        Effect.as(Effect.sleep(Math.max(0, pingAt - now)), "ping"),
+        // Whole milliseconds, and at least one: a sleep that ends a fraction too early must not begin again without end.
+        Effect.as(Effect.sleep(Math.max(1, Math.ceil(pingAt - now))), "ping"),
       ];
       return Effect.raceAllFirst(woken);
     });
@@ -43,6 +45,7 @@ interface Position {
   readonly pingEvery: number;
   /** Everything up to here was sent. */
   cursor: number;
+  /** On the clock that never jumps: pings go on when the wall's is set back. */
   pingAt: number;
   synced: boolean;
   /** Nothing more may be sent. */
@@ -65,10 +68,10 @@ export const loop = (options: {
 }): Frames => {
   const { position, look, caughtUp, epoch, wait } = options;
 
-  const ping = Effect.map(Clock.currentTimeMillis, (now) => {
+  const ping = Effect.zipWith(steadyMillis, Clock.currentTimeMillis, (now, wall) => {
     if (now < position.pingAt) return [];
     position.pingAt = now + position.pingEvery;
-    return [pingFrame(now)];
+    return [pingFrame(wall)];
   });
 
   const synced = Effect.map(Clock.currentTimeMillis, (now) => {
@@ -98,7 +101,7 @@ export const positionAt = Effect.fnUntraced(function* (
   endings: Endings,
 ): Effect.fn.Return<Position, never, Scope.Scope> {
   const pingEvery = yield* PingInterval;
-  const now = yield* Clock.currentTimeMillis;
+  const now = yield* steadyMillis;
   const position: Position = { cursor, pingEvery, pingAt: now + pingEvery, synced: false, over: false };
   const finish = Effect.sync(() => (position.over = true));
   yield* Effect.forkScoped(Effect.andThen(Effect.raceAllFirst(endings), finish));

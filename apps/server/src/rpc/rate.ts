@@ -1,13 +1,14 @@
 /** How fast a client's messages are taken. A faster one is not refused: it waits, and its socket fills up. */
-import { Clock, Effect } from "effect";
+import { steadyMillis } from "@tributary/engine";
+import { Effect } from "effect";
 
-/** A bucket that holds one second's messages. */
+/** A bucket that holds one second's messages. A clock that is set back makes nobody wait. */
 export const rateOf = (perSecond: number) => {
   let left = perSecond;
   let at: number | undefined;
   return {
     /** Resolves when one more message may be taken. */
-    take: Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    take: Effect.flatMap(steadyMillis, (now) => {
       left = Math.min(perSecond, left + ((now - (at ?? now)) * perSecond) / 1000);
       at = now;
       left -= 1;

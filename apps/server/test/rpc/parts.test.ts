@@ -9,6 +9,7 @@ import { listenTo } from "../../src/rpc/ports.ts";
 import { rateOf } from "../../src/rpc/rate.ts";
 import { seats } from "../../src/rpc/seats.ts";
 import { ticketMillis, Tickets } from "../../src/rpc/Tickets.ts";
+import { withWall } from "../support/wall.ts";
 
 describe("tickets", () => {
   it.effect("run out, are used once, and are so many", () =>
@@ -97,6 +98,19 @@ describe("the rate of messages", () => {
       yield* TestClock.adjust(20);
       yield* Fiber.join(next);
     }),
+  );
+
+  it.effect("is the same when somebody sets the clock back", () =>
+    withWall((jump) =>
+      Effect.gen(function* () {
+        const { take } = rateOf(100);
+        yield* take;
+        jump(-3_600_000);
+        const next = yield* Effect.forkChild(take);
+        yield* TestClock.adjust(20);
+        yield* Fiber.join(next);
+      }),
+    ),
   );
 });
 
