@@ -1,9 +1,8 @@
 /** Following one thread: snapshot, then the live stream by cursor, without gap or repeat (I10). */
 import type { Answer, InputView } from "@tributary/contracts";
 import { randomId } from "./calls.ts";
-import { Changing } from "./changes.ts";
-import { followFor, type Connection } from "./connection.ts";
 import { TributaryError } from "./errors.ts";
+import { Followed } from "./followed.ts";
 import {
   acceptInput,
   addInput,
@@ -49,47 +48,23 @@ export const liveRoute = (name: "live" | "liveMany"): Route => routes["events"]?
  * A thread that is followed. Iterating gives the newest view whenever it or the connection changed; a slow reader skips
  * what came in between. The stream runs while somebody iterates.
  */
-export class FollowedThread implements AsyncIterable<ThreadView> {
+export class FollowedThread extends Followed<ThreadView> {
   readonly threadId: string;
   readonly #calls: Calls;
   readonly #transport: Transport;
-  readonly #retry: Retry;
   readonly #options: FollowOptions;
-  readonly #views = new Changing<ThreadView>({ first: () => this.#start(), last: () => this.#stop() });
   readonly #drafts = new Map<string, Pending>();
-  #connection: Connection = { state: "connecting" };
-  #running: AbortController | undefined;
-  readonly #onAbort = () => this.close();
   /** Events since an older page was asked for. */
   #since: Array<PublicEvent> | undefined;
   #older: Promise<boolean> | undefined;
 
   constructor(threadId: string, calls: Calls, transport: Transport, retry: Retry, options: FollowOptions = {}) {
+    super(retry, options.signal);
     this.threadId = threadId;
     this.#calls = calls;
     this.#transport = transport;
-    this.#retry = retry;
     this.#options = options;
-    if (options.from !== undefined) this.#views.set(options.from);
-  }
-
-  /** The newest view; undefined before the snapshot. */
-  get view(): ThreadView | undefined {
-    return this.#views.value;
-  }
-
-  get connection(): Connection {
-    return this.#connection;
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<ThreadView, void> {
-    return this.#views.read();
-  }
-
-  /** Ends the following for good. */
-  close(): void {
-    this.#stop();
-    this.#views.end();
+    if (options.from !== undefined) this.views.set(options.from);
   }
 
   /**
@@ -203,58 +178,37 @@ export class FollowedThread implements AsyncIterable<ThreadView> {
 
   #change(change: (view: ThreadView) => ThreadView): void {
     const { view } = this;
-    if (view !== undefined) this.#views.set(change(view));
+    if (view !== undefined) this.views.set(change(view));
   }
 
-  #stop(): void {
-    this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#running?.abort();
-    this.#running = undefined;
-    this.#connection = { state: "closed" };
-  }
+  protected readonly following = {
+    open: async (signal: AbortSignal, again: boolean): Promise<void> => {
+      // Somebody iterates anew, or began with a view: its cursor may still be good.
+      if (!again && this.view?.cursor !== undefined) return;
+      const { maxBytes } = this.#options;
+      const page = await this.#calls.threads.get({
+        params: { threadId: this.threadId },
+        query: maxBytes === undefined ? {} : { maxBytes },
+        signal,
+      });
+      this.views.set(open(page, this.view));
+    },
+    stream: (signal: AbortSignal) =>
+      this.#transport.stream({
+        name: "events.live",
+        route: liveRoute("live"),
+        params: { threadId: this.threadId },
+        query: { after: this.view?.cursor },
+        signal,
+      }),
+    frames: (frames: ReadonlyArray<Frame>): void => {
+      if (this.#since !== undefined)
+        for (const frame of frames) if (frame.event === "event") this.#since.push(frame.data);
+      this.#change((view) => apply(view, frames));
+    },
+  };
 
-  #start(): void {
-    const { signal: until } = this.#options;
-    if (until?.aborted === true) return this.close();
-    // Only while somebody reads: a signal may live as long as the app does.
-    until?.addEventListener("abort", this.#onAbort);
-    const running = new AbortController();
-    this.#running = running;
-    const { maxBytes } = this.#options;
-    const params = { threadId: this.threadId };
-    const following = followFor(
-      {
-        open: async (signal, again) => {
-          // Somebody iterates anew, or began with a view: its cursor may still be good.
-          if (!again && this.view?.cursor !== undefined) return;
-          const page = await this.#calls.threads.get({
-            params,
-            query: maxBytes === undefined ? {} : { maxBytes },
-            signal,
-          });
-          this.#views.set(open(page, this.view));
-        },
-        stream: (signal) =>
-          this.#transport.stream({
-            name: "events.live",
-            route: liveRoute("live"),
-            params,
-            query: { after: this.view?.cursor },
-            signal,
-          }),
-        frames: (frames: ReadonlyArray<Frame>) => {
-          if (this.#since !== undefined)
-            for (const frame of frames) if (frame.event === "event") this.#since.push(frame.data);
-          this.#change((view) => apply(view, frames));
-        },
-        connection: (connection) => {
-          this.#connection = connection;
-          this.#change((view) => view);
-        },
-      },
-      this.#retry,
-      running.signal,
-    );
-    following.catch((error: unknown) => this.#views.fail(error));
+  protected show(): void {
+    this.#change((view) => view);
   }
 }

@@ -1,9 +1,8 @@
 /** Following all threads as a list shows them, and some of them whole, on one connection. */
 import type { ThreadShell } from "@tributary/contracts";
-import { Changing } from "./changes.ts";
-import { followFor, type Connection } from "./connection.ts";
 import { TributaryError } from "./errors.ts";
 import { liveRoute } from "./follow.ts";
+import { Followed } from "./followed.ts";
 import { apply, open, type Frame, type ThreadView } from "./reducer/index.ts";
 import type { Retry } from "./retry.ts";
 import type { Transport } from "./transport.ts";
@@ -32,15 +31,10 @@ const isNotFound = (error: unknown): boolean => error instanceof TributaryError 
 /** An id in a list of ids. */
 const listed = (threadId: string): string => threadId.replaceAll("%", "%25").replaceAll(",", "%2C");
 
-export class FollowedShells implements AsyncIterable<ShellsView> {
+export class FollowedShells extends Followed<ShellsView> {
   readonly #calls: Calls;
   readonly #transport: Transport;
-  readonly #retry: Retry;
   readonly #options: FollowShellsOptions;
-  readonly #views = new Changing<ShellsView>({ first: () => this.#start(), last: () => this.#stop() });
-  #connection: Connection = { state: "connecting" };
-  #running: AbortController | undefined;
-  readonly #onAbort = () => this.close();
   #cursor: string | undefined;
   /** The list was read just now. */
   #isFresh = false;
@@ -50,31 +44,14 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
   readonly #gone = new Set<string>();
 
   constructor(calls: Calls, transport: Transport, retry: Retry, options: FollowShellsOptions = {}) {
+    super(retry, options.signal);
     this.#calls = calls;
     this.#transport = transport;
-    this.#retry = retry;
     this.#options = options;
   }
 
-  get view(): ShellsView | undefined {
-    return this.#views.value;
-  }
-
-  get connection(): Connection {
-    return this.#connection;
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<ShellsView, void> {
-    return this.#views.read();
-  }
-
-  close(): void {
-    this.#stop();
-    this.#views.end();
-  }
-
   #show(): void {
-    this.#views.set({ shells: [...this.#shells.values()].toReversed(), threads: this.#threads });
+    this.views.set({ shells: [...this.#shells.values()].toReversed(), threads: this.#threads });
   }
 
   /** All shells, the most recently changed first, and the cursor of the first page. */
@@ -169,35 +146,15 @@ export class FollowedShells implements AsyncIterable<ShellsView> {
     this.#show();
   }
 
-  #stop(): void {
-    this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#running?.abort();
-    this.#running = undefined;
-    this.#connection = { state: "closed" };
-  }
+  protected readonly following = {
+    open: async (signal: AbortSignal, again: boolean): Promise<void> => {
+      if (again || this.#cursor === undefined) await this.#open(signal);
+    },
+    stream: (signal: AbortSignal) => this.#stream(signal),
+    frames: (frames: ReadonlyArray<Frame>): void => this.#frames(frames),
+  };
 
-  #start(): void {
-    const { signal: until } = this.#options;
-    if (until?.aborted === true) return this.close();
-    // Only while somebody reads: a signal may live as long as the app does.
-    until?.addEventListener("abort", this.#onAbort);
-    const running = new AbortController();
-    this.#running = running;
-    const following = followFor(
-      {
-        open: async (signal, again) => {
-          if (again || this.#cursor === undefined) await this.#open(signal);
-        },
-        stream: (signal) => this.#stream(signal),
-        frames: (frames) => this.#frames(frames),
-        connection: (connection) => {
-          this.#connection = connection;
-          if (this.view !== undefined) this.#show();
-        },
-      },
-      this.#retry,
-      running.signal,
-    );
-    following.catch((error: unknown) => this.#views.fail(error));
+  protected show(): void {
+    if (this.view !== undefined) this.#show();
   }
 }
